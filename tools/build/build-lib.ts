@@ -41,13 +41,16 @@ const emitted = declarations();
 const everything = [...emitted.values()].join('');
 for (const [file, text] of emitted) {
   // Skips files that no exported type needs.
-  if (file !== 'index.d.ts' && !everything.includes(`'./${file.replace('.d.ts', '.ts')}'`)) continue;
+  const base = path.basename(file);
+  if (base !== 'index.d.ts' && !everything.includes(`'./${base.replace('.d.ts', '.ts')}'`)) continue;
   const standing = text
     .replaceAll(/(?<=from ['"]\.\/[a-z-]+)\.ts(?=['"])/g, '.js')
-    .replaceAll(/'@muster\/(contract|registry)'/g, "'./contract.js'");
-  const [, name] = /(?:from |import\()['"](?!\.\/|node:)([^'"]+)/.exec(standing) ?? [];
+    .replaceAll("'@muster/client-core'", "'./core/index.js'")
+    .replaceAll(/'@muster\/(contract|registry)'/g, base === file ? "'./contract.js'" : "'../contract.js'");
+  const [, name] = /(?:from |import\()['"](?!\.{1,2}\/|node:)([^'"]+)/.exec(standing) ?? [];
   if (name !== undefined) throw new Error(`${file} of ${projectRoot} has types of ${name}`);
-  usesContract ||= standing.includes('./contract.js');
+  usesContract ||= standing.includes('/contract.js');
+  await mkdir(path.dirname(path.join(outdir, file)), { recursive: true });
   await writeFile(path.join(outdir, file), standing);
 }
 if (usesContract) {
@@ -66,8 +69,8 @@ function declarations(): Map<string, string> {
   const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, root);
   const program = ts.createProgram(fileNames, { ...options, noEmit: false, declaration: true });
   const emitted = new Map<string, string>();
-  const sources = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(`${root}/src/`));
-  for (const source of sources) {
+  for (const source of program.getSourceFiles().filter(({ fileName }) => fileNames.includes(fileName))) {
+    const folder = source.fileName.startsWith(`${root}/`) ? '' : 'core';
     const problems = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
     if (problems.length > 0)
       throw new Error(
@@ -77,7 +80,12 @@ function declarations(): Map<string, string> {
           getNewLine: () => '\n',
         }),
       );
-    program.emit(source, (file, text) => emitted.set(path.basename(file), text), undefined, true);
+    program.emit(
+      source,
+      (file, text) => emitted.set(path.join(folder, path.basename(file)), text),
+      undefined,
+      true,
+    );
   }
   return emitted;
 }
@@ -93,7 +101,7 @@ const manifest = {
     './package.json': './package.json',
   },
   types: './index.d.ts',
-  files: ['*.js', '*.d.ts', '*.md', 'NOTICE'],
+  files: ['*.js', '**/*.d.ts', '*.md', 'NOTICE'],
   engines: { node: '>=18' },
   sideEffects: false,
 };

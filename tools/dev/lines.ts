@@ -1,6 +1,6 @@
 // npm run lines: counts lines of code of the product and of the tools, without blank lines, comments and
-// generated files. The product is the TypeScript of apps and libs without their specs, their `test/` and
-// libs/testing.
+// generated files. The product is the TypeScript of apps and libs without their specs, their `test/`,
+// libs/examples and libs/testing.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -35,7 +35,7 @@ export function codeLinesOf(file: string, text: string): number {
 export function rowOf(file: string): 'apps' | 'libs' | 'tools' | undefined {
   if (file.includes('.generated.')) return undefined;
   if (/^tools\/.+\.(ts|mjs)$/.test(file)) return 'tools';
-  if (/\.spec\.tsx?$|\/test\/|^libs\/testing\//.test(file)) return undefined;
+  if (/\.spec\.tsx?$|\/test\/|^libs\/(examples|testing)\//.test(file)) return undefined;
   const area = /^(apps|libs)\/.+\.tsx?$/.exec(file)?.[1];
   return area === 'apps' || area === 'libs' ? area : undefined;
 }

@@ -3,9 +3,9 @@
  * organization.
  */
 import { migrate } from '@muster/migrations';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { handlers, performableHandlers, reactions, withInternalHandlers } from '@muster/operations';
 import { operations } from '@muster/registry';
-import { exampleCallerOf, createExampleOrg } from '@muster/testing/examples';
+import { exampleCallerOf, createExampleOrg } from '@muster/examples';
 import { openTestDatabase, openWorld } from '@muster/testing/world';
 import { formatted, startPostgres } from '@muster/tools';
 import { shown } from './shown-answer.ts';
@@ -26,7 +26,7 @@ export async function answersText(): Promise<string> {
 async function answersOn(databaseUrl: string): Promise<string> {
   const all = performableHandlers(handlers);
   const database = openTestDatabase(databaseUrl, 'muster-generate');
-  const world = openWorld(database, Object.fromEntries(all), reactions);
+  const world = openWorld(database, withInternalHandlers(handlers), reactions);
   try {
     const answers: [string, string][] = [];
     // Operations on the whole installation are called first, because later the installation contains an

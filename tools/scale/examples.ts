@@ -2,7 +2,7 @@
 import { httpTransport } from '@muster/client';
 import { operations } from '@muster/registry';
 import { checkEachCase } from '@muster/testing';
-import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
+import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/examples';
 import { openTestDatabase, openWorld, type OpenWorld } from '@muster/testing/world';
 import { type ScaleServers, type Jest, minutes } from './ground.ts';
 

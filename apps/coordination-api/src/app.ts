@@ -3,10 +3,15 @@ import { createFileScanner, openFileStorage, type OpenStorage } from '@muster/at
 import { type Pool } from '@muster/driver';
 import { type ForgesConfig } from '@muster/forges';
 import { toWebhooksConfig } from '@muster/notifications';
-import { createHandlers, type HandlersSetUp, performableHandlers, reactions } from '@muster/operations';
-import { queryOtherServers, claimSlug, nodeHealthChecks, openNodes, type OpenNodes } from '@muster/placement';
 import {
   type AllHandlers,
+  createHandlers,
+  type HandlersSetUp,
+  performableHandlers,
+  reactions,
+} from '@muster/operations';
+import { queryOtherServers, claimSlug, nodeHealthChecks, openNodes, type OpenNodes } from '@muster/placement';
+import {
   handlersByOperation,
   createAuthenticator,
   type HandlerEnvironment,

@@ -1,12 +1,13 @@
 /** acquireNext leaves out stories that touch what others work on, and projects.conflicts lists such stories. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { acquire, createReadyStory, createWebProject, heldOf, next, type NextWork } from './next-work.ts';
 
 const api = useApi();
 
-let people: People;
+let people: People<AllHandlers>;
 beforeEach(async () => {
   people = await createWebProject(api);
 });
@@ -23,7 +24,7 @@ const conflictsIn = ({ skipped }: NextWork) =>
     .filter(({ reasons }) => reasons.includes('conflict'))
     .map(({ key, witness, with: other }) => [key, witness, other?.source, other?.key]);
 
-const inProgress = async (who: Person, storyId: string, filesTouched: string[]) => {
+const inProgress = async (who: Person<AllHandlers>, storyId: string, filesTouched: string[]) => {
   const held = heldOf(await acquire(who, storyId));
   await who.deliveryExecutions.checkpoint({ ...held, summary: 'Half', filesTouched });
   return held;

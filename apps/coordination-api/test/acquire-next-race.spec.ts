@@ -1,13 +1,14 @@
 /** Many concurrent requests for the next story, while other callers take stories by key and move them. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
+import { type AllHandlers } from '@muster/operations';
 import { type People, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 import { createWebProject, next, type NextWork } from './next-work.ts';
 
 const api = useApi();
 
-let people: People;
+let people: People<AllHandlers>;
 beforeEach(async () => {
   people = await createWebProject(api);
 });

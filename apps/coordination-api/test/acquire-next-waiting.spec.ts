@@ -1,5 +1,6 @@
 /** Calls of acquireNext that wait until there is a story to take. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 import {
@@ -14,7 +15,7 @@ import {
 /** With one connection to Postgres, a waiting call that held it would block every other call. */
 const api = useApi({ DATABASE_POOL: '1' });
 
-let people: People;
+let people: People<AllHandlers>;
 beforeEach(async () => {
   people = await createWebProject(api);
 });
@@ -22,7 +23,7 @@ beforeEach(async () => {
 /** Creates a story, which is ready by default, and returns its id. */
 const story = (draft: NewStory = {}): Promise<string> => createReadyStory(people, draft);
 
-const waitForStory = (who: Person, runId: string, waitSeconds = 25): Promise<NextWork> =>
+const waitForStory = (who: Person<AllHandlers>, runId: string, waitSeconds = 25): Promise<NextWork> =>
   api.client(who.me.token).deliveryExecutions.acquireNext({ projectId: 'WEB', runId, waitSeconds });
 
 const waitingCalls = async (): Promise<number> =>

@@ -1,5 +1,6 @@
 /** acquireNext in the complete API, with many concurrent callers. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import {
@@ -15,7 +16,7 @@ import { expireLeases } from './one-story.ts';
 
 const api = useApi();
 
-let people: People;
+let people: People<AllHandlers>;
 beforeEach(async () => {
   people = await createWebProject(api);
 });
@@ -29,7 +30,7 @@ const keyOf = async ({ execution }: NextWork): Promise<string | null> =>
   execution === null ? null : (await people.ana.stories.get({ storyId: execution.targetId })).story.key;
 
 /** Lists the keys that a caller gets, call by call, until there are no more. */
-async function all(who: Person, asked: NextWorkParams = {}): Promise<string[]> {
+async function all(who: Person<AllHandlers>, asked: NextWorkParams = {}): Promise<string[]> {
   const keys: string[] = [];
   for (;;) {
     const key = await keyOf(await next(who, asked));
@@ -360,7 +361,7 @@ describe('a run', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  const ask = async (who: Person, key: string) => {
+  const ask = async (who: Person<AllHandlers>, key: string) => {
     const answer = await api.call(
       who.me.token,
       'deliveryExecutions.acquireNext',

@@ -1,19 +1,22 @@
 /** Active runs, derived from reported runs and from leases. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { activeRuns, expireLeases, orgWithStory, run, target } from './one-story.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 
 beforeEach(async () => {
   people = await orgWithStory(api);
 });
 
-const active = (who: Person = people.dan, filter: { projectId?: string; agentId?: string } = {}) =>
-  activeRuns(who, filter);
+const active = (
+  who: Person<AllHandlers> = people.dan,
+  filter: { projectId?: string; agentId?: string } = {},
+) => activeRuns(who, filter);
 /** Moves the last report of a run, or of all runs, into the past. */
 const silence = (seconds: number) =>
   api.world.rows(
@@ -130,10 +133,11 @@ describe('agents.listActive', () => {
     const seen: (string | null)[] = [];
     let cursor: string | null = null;
     do {
-      const page: Awaited<ReturnType<Person['agents']['listActive']>> = await people.dan.agents.listActive({
-        limit: 2,
-        ...(cursor !== null && { cursor }),
-      });
+      const page: Awaited<ReturnType<Person<AllHandlers>['agents']['listActive']>> =
+        await people.dan.agents.listActive({
+          limit: 2,
+          ...(cursor !== null && { cursor }),
+        });
       seen.push(...page.items.map(({ runId }) => runId));
       cursor = page.nextCursor;
     } while (cursor !== null);

@@ -2,11 +2,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type AgentRecord } from '@muster/contract';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 let stories: string[];
 
 beforeEach(async () => {
@@ -37,8 +38,11 @@ const submit = async (held: Held, nth: number) => {
   await people.robo.deliveryExecutions.update({ ...held, git: { branch: `work/${nth}` } });
   await people.robo.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
 };
-const review = (reviewer: People['ben'], nth: number, verdict: 'approved' | 'changes_requested') =>
-  reviewer.reviewers.setVerdict({ storyId: stories[nth] ?? '', verdict, note: 'See the code.' });
+const review = (
+  reviewer: People<AllHandlers>['ben'],
+  nth: number,
+  verdict: 'approved' | 'changes_requested',
+) => reviewer.reviewers.setVerdict({ storyId: stories[nth] ?? '', verdict, note: 'See the code.' });
 const readRecord = async (groupBy: 'agent' | 'model' | 'prompt' = 'agent', more: object = {}) =>
   (await people.dan.agents.record({ groupBy, projectId: 'WEB', ...more })).items;
 const onlyRecord = async (): Promise<Partial<AgentRecord>> => (await readRecord())[0] ?? {};

@@ -1,13 +1,14 @@
 /** Tests how a story shows the response of the agent that was asked to work on it (CONTRACT §9.2). */
 import { beforeEach, expect, it } from '@jest/globals';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 import { expireLeases, orgWithStory, target } from './one-story.ts';
 
 const api = useApi();
 const storyId = 'WEB-1';
-let people: People;
-let scout: Person;
+let people: People<AllHandlers>;
+let scout: Person<AllHandlers>;
 beforeEach(async () => {
   people = await orgWithStory(api);
   scout = await api.world.token(people.orgId, people.chloe.me.memberId, { agent: 'Scout' });

@@ -1,18 +1,19 @@
 /** Runs that agents report, and active runs with the leases that they hold. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { activeRuns, expireLeases, orgWithStory, run, target } from './one-story.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 
 beforeEach(async () => {
   people = await orgWithStory(api);
 });
 
-const active = (who: Person = people.dan) => activeRuns(who);
+const active = (who: Person<AllHandlers> = people.dan) => activeRuns(who);
 const said = async (kinds: readonly string[]) =>
   (await people.ana.activity.list({ limit: 200 })).items
     .filter(({ kind }) => kinds.includes(kind))
@@ -189,7 +190,7 @@ describe('agents.runEvent', () => {
 });
 
 describe('a run and the work that it holds', () => {
-  const acquire = (who: Person, runId: string, takeOver = false) =>
+  const acquire = (who: Person<AllHandlers>, runId: string, takeOver = false) =>
     who.deliveryExecutions.acquire({ ...target, runId, takeOver });
   const stateOf = async (runId: string) =>
     (

@@ -1,7 +1,7 @@
 /** Starts the API on a free port with its own database. Members with tokens call it over HTTP. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { type AllHandlers, handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { allNodes } from '@muster/placement';
 import { type ErrorBody, pathOf } from '@muster/contract';
 import { withTestTimeouts, type People, type World, useWorld } from '@muster/testing';
@@ -42,15 +42,15 @@ export interface ApiInstance {
 }
 
 export interface TestApi extends ApiInstance {
-  readonly world: World;
-  org(setUp?: Parameters<World['org']>[0]): Promise<People>;
+  readonly world: World<AllHandlers>;
+  org(setUp?: Parameters<World<AllHandlers>['org']>[0]): Promise<People<AllHandlers>>;
   /** Starts another API on the same database. It runs until the spec file ends or it is stopped. */
   copy(environment?: Record<string, string>): Promise<ApiInstance & { stop(): Promise<void> }>;
 }
 
 /** Starts the API for the spec file that calls it. */
 export function useApi(environment: Record<string, string> = {}): TestApi {
-  const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
+  const world = useWorld(withInternalHandlers(handlers), reactions);
   const running = new Set<CoordinationApi>();
   let base: Addresses = { address: '', metricsAddress: '' };
 

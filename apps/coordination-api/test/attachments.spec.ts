@@ -7,6 +7,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { maxAttachmentBytes } from '@muster/contract';
+import { type AllHandlers } from '@muster/operations';
 import { type People, waitUntil } from '@muster/testing';
 import { type ApiInstance, useApi } from './api.ts';
 import {
@@ -23,7 +24,7 @@ const folder = await createFilesFolder();
 const api = useApi({ FILES_FOLDER: folder, LIMIT_UNKNOWN_TOKENS: '1000/0.01' });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-let people: People;
+let people: People<AllHandlers>;
 let ana: Client;
 let story: { id: string; key: string };
 let projectId: string;

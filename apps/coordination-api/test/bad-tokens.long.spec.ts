@@ -5,7 +5,7 @@
 import { it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { checkEachCase } from '@muster/testing';
-import { createExampleOrg } from '@muster/testing/examples';
+import { createExampleOrg } from '@muster/examples';
 import { useApi } from './api.ts';
 import { refusesBadTokens } from './bad-tokens.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { type Operation } from '@muster/contract';
-import { type ExampleOrg } from '@muster/testing/examples';
+import { type ExampleOrg } from '@muster/examples';
 import { type TestApi } from './api.ts';
 
 /** A well-formed token that was never issued. */

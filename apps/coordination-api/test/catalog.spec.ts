@@ -2,11 +2,12 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 beforeEach(async () => {
   people = await api.org();
 });
@@ -22,7 +23,8 @@ const draft = {
 };
 type Draft = Partial<typeof draft> & { tags?: string[]; contentType?: string; encoding?: 'utf8' | 'base64' };
 
-const publish = (who: Person, more: Draft = {}) => who.agents.catalog.publish({ ...draft, ...more });
+const publish = (who: Person<AllHandlers>, more: Draft = {}) =>
+  who.agents.catalog.publish({ ...draft, ...more });
 const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
 const said = async (): Promise<unknown[]> =>
   (await people.ana.activity.list({ kinds: ['agent.published', 'agent.deleted'] })).items.map(

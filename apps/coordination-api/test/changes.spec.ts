@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { maxPatchBytes } from '@muster/contract';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 import { createFilesFolder, storeFile } from './files.ts';
@@ -16,7 +17,7 @@ const [a = '', b = ''] = heads;
 const fileDiff = (name: string, added: string) =>
   `diff --git a/${name} b/${name}\nindex 1..2 100644\n--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-old\n+${added}\n`;
 
-let people: People;
+let people: People<AllHandlers>;
 let ana: Client;
 let chloe: Client;
 let held: { executionId: string; leaseToken: string };

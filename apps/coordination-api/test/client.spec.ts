@@ -2,11 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client, followEvents, isRefusal, type LeaseHandle, withLease } from '@muster/client';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 let chloe: Client;
 let ana: Client;
 

@@ -5,18 +5,19 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
 import { type registry } from '@muster/registry';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { orgWithStory, target } from './one-story.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 let held: { executionId: string; leaseToken: string };
 
 const [a, b, c] = ['a', 'b', 'c'].map((digit) => digit.repeat(40)) as [string, string, string];
 const storyId = 'WEB-1';
 
-async function acquire(who: Person) {
+async function acquire(who: Person<AllHandlers>) {
   const { execution, leaseToken } = await who.deliveryExecutions.acquire(target);
   return { executionId: execution.id, leaseToken };
 }
@@ -262,7 +263,7 @@ describe('a token that no longer holds the lease', () => {
 });
 
 describe('the ways into done', () => {
-  const merge = (who: Person) =>
+  const merge = (who: Person<AllHandlers>) =>
     who.deliveryExecutions.recordForgeObservation({
       executionId: held.executionId,
       observation: { dedupeKey: 'm', kind: 'pr_merged', observedAt: '2026-11-21T09:30:00.000Z' },
@@ -302,7 +303,7 @@ describe('the ways into done', () => {
     const { group } = await people.ana.deliveryGroups.create({
       ...{ projectId: 'WEB', name: 'Both', storyIds: [storyId] },
     });
-    const moveTo = (who: Person, state: 'active' | 'in_review' | 'landed') =>
+    const moveTo = (who: Person<AllHandlers>, state: 'active' | 'in_review' | 'landed') =>
       who.deliveryGroups.update({ groupId: group.id, state });
     for (const state of ['active', 'in_review'] as const) await moveTo(people.robo, state);
     await expect(moveTo(people.robo, 'landed')).rejects.toMatchObject(unmet('agentsMayComplete'));

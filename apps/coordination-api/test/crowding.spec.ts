@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newTokenSecret } from '@muster/runtime';
+import { type AllHandlers } from '@muster/operations';
 import {
   type PartialRequest,
   bytesBeforeAnswer,
@@ -19,7 +20,7 @@ import { orgWithStory, target } from './one-story.ts';
 /** Starts the API with a capacity of six concurrent requests. */
 const api = useApi({ DATABASE_POOL: '1' });
 const places = 6;
-let people: People;
+let people: People<AllHandlers>;
 beforeEach(async () => {
   people = await orgWithStory(api);
 });

@@ -1,7 +1,7 @@
 /** Checks that refusals follow the contract, whatever a field contains. */
 import { expect } from '@jest/globals';
 import { type Operation } from '@muster/contract';
-import { exampleCallerOf, type ExampleOrg } from '@muster/testing/examples';
+import { exampleCallerOf, type ExampleOrg } from '@muster/examples';
 import fc from 'fast-check';
 import { type TestApi, type RawAnswer } from './api.ts';
 import { withLeaf } from './fields.ts';

@@ -6,11 +6,11 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { handlers, reactions } from '@muster/operations';
 import { registry } from '@muster/registry';
-import { type People, refusalOf, useWorld } from '@muster/testing';
+import { type PeopleOf, refusalOf, useWorld } from '@muster/testing';
 
 const world = useWorld(handlers, reactions);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let projectId: string;
 beforeEach(async () => {
   people = await world.org();

@@ -1,12 +1,13 @@
 /** Work under a lease in the complete API: effects of the board on the work, and of the work on the board. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { expireLeases, orgWithStory, target } from './one-story.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 
 beforeEach(async () => {
   people = await orgWithStory(api);
@@ -15,10 +16,13 @@ beforeEach(async () => {
 const statusOf = async (): Promise<string> =>
   (await people.ana.stories.get({ storyId: 'WEB-1' })).story.status;
 const kindsOf = (signals: readonly { kind: string }[]): string[] => signals.map(({ kind }) => kind);
-const inboxOf = async (person: Person): Promise<string[]> =>
+const inboxOf = async (person: Person<AllHandlers>): Promise<string[]> =>
   (await person.notifications.list()).items.map(({ kind }) => kind);
 
-async function acquire(who: Person = people.chloe, more: { start?: boolean; takeOver?: boolean } = {}) {
+async function acquire(
+  who: Person<AllHandlers> = people.chloe,
+  more: { start?: boolean; takeOver?: boolean } = {},
+) {
   const { execution, leaseToken } = await who.deliveryExecutions.acquire({ ...target, ...more });
   return { executionId: execution.id, leaseToken };
 }
@@ -141,7 +145,7 @@ describe('work on a story', () => {
   it('waits for the answer to what its own agent asks, without another call, and for no question of others', async () => {
     const { ana, chloe, robo } = people;
     const held = await acquire(robo);
-    const ask = async (who: Person) =>
+    const ask = async (who: Person<AllHandlers>) =>
       (await who.comments.create({ storyId: 'WEB-1', body: 'Which one?', kind: 'question' })).comment.id;
     const isWaiting = async () => (await robo.deliveryExecutions.renew(held)).execution.waitingFor;
     await ask(ana);
@@ -278,7 +282,7 @@ describe('work on a story', () => {
     const held = await acquire();
     await people.ana.deliveryExecutions.update({ executionId: held.executionId, requestStop: true });
     await people.chloe.deliveryExecutions.release(held);
-    const reasonsOf = async ({ storyCollaboration }: Person) =>
+    const reasonsOf = async ({ storyCollaboration }: Person<AllHandlers>) =>
       (await storyCollaboration.context({ storyId: 'WEB-1' })).readiness?.reasons;
     expect(await reasonsOf(people.robo)).toContain('stop_requested');
     expect(await reasonsOf(people.ana)).not.toContain('stop_requested');

@@ -7,12 +7,12 @@ import { internalBoardHandlers } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { newId } from '@muster/driver';
 import { handlers, reactions } from '@muster/operations';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 
 const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
 const storyId = 'WEB-1';
 const target = { targetType: 'story', targetId: storyId } as const;
-let people: People;
+let people: PeopleOf<typeof world>;
 let grip: { executionId: string; leaseToken: string };
 
 const current = async () =>

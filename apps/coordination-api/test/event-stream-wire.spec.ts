@@ -3,13 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type Event } from '@muster/contract';
+import { type AllHandlers } from '@muster/operations';
 import { type People, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 import { openRaw, type RawStream } from './raw-stream.ts';
 import { useStreams } from './streams.ts';
 
 const api = useApi({ CORS_ORIGINS: 'https://app.example' });
-let people: People;
+let people: People<AllHandlers>;
 let ana: Client;
 const open = useStreams<RawStream>(api, (team) => {
   ({ people, ana } = team);

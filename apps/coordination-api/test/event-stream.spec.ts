@@ -4,13 +4,14 @@ import { describe, expect, it } from '@jest/globals';
 import { type Client, createClient, followActivity, httpTransport, retrying } from '@muster/client';
 import { newId } from '@muster/driver';
 import { type Event } from '@muster/contract';
+import { type AllHandlers } from '@muster/operations';
 import { type People, waitUntil } from '@muster/testing';
 import { EventSource } from 'eventsource';
 import { type ApiInstance, useApi } from './api.ts';
 import { useStreams } from './streams.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 let ana: Client;
 const open = useStreams<EventSource>(api, (team) => {
   ({ people, ana } = team);

@@ -12,6 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type Attachment } from '@muster/contract';
+import { type AllHandlers } from '@muster/operations';
 import { type People, startApp } from '@muster/testing';
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 import fc from 'fast-check';
@@ -23,7 +24,7 @@ const folder = await createFilesFolder();
 const api = useApi({ FILES_FOLDER: folder, LIMIT_UNKNOWN_TOKENS: '100000/0.001' });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-let people: People;
+let people: People<AllHandlers>;
 let ana: Client;
 let storyId: string;
 const target = () => ({ targetType: 'story' as const, targetId: storyId });
@@ -307,7 +308,11 @@ describe('in a browser, a file', () => {
 
 describe('another organization', () => {
   /** Returns the ways in which the caller can read the file. */
-  async function waysToRead(reader: People, readerTarget: string, file: Attachment): Promise<string[]> {
+  async function waysToRead(
+    reader: People<AllHandlers>,
+    readerTarget: string,
+    file: Attachment,
+  ): Promise<string[]> {
     const client = api.client(reader.ana.me.token);
     const on = { targetType: 'story' as const, targetId: readerTarget, limit: 200 };
     const succeeds = (call: Promise<unknown>): Promise<boolean> =>

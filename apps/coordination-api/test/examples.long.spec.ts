@@ -9,7 +9,7 @@ import { type Client } from '@muster/client';
 import { toOperationPage, type Example, examplesOf } from '@muster/reference';
 import { type Operation } from '@muster/contract';
 import { operations } from '@muster/registry';
-import { exampleCallerOf, createExampleOrgProvider } from '@muster/testing/examples';
+import { exampleCallerOf, createExampleOrgProvider } from '@muster/examples';
 import { useApi } from './api.ts';
 import { usePrograms } from './programs.ts';
 

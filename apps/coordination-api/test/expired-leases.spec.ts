@@ -4,12 +4,13 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 import { expireLeases } from './one-story.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 let ana: Client;
 let ben: Client;
 let chloe: Client;

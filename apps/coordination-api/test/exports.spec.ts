@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type ArchiveRecordType, type ExportScope } from '@muster/contract';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 import { openArchive, writeExport } from './exports.ts';
@@ -14,7 +15,7 @@ const folder = await createFilesFolder();
 const api = useApi({ FILES_FOLDER: folder, LIMIT_UNKNOWN_TOKENS: '1000/0.01' });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-let people: People;
+let people: People<AllHandlers>;
 let ana: Client;
 let chloe: Client;
 let projectId: string;

@@ -2,7 +2,7 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { createFolderStorage, type ExportContext, prepareExportRun } from '@muster/attachments';
-import { archiveReaders } from '@muster/operations';
+import { type AllHandlers, archiveReaders } from '@muster/operations';
 import {
   type ArchiveManifest,
   type ArchiveRecord,
@@ -16,7 +16,7 @@ import { type ApiInstance } from './api.ts';
 
 export type WriteOptions = Partial<Omit<ExportContext, 'pool' | 'readers'>> & { readonly folder: string };
 
-const contextOf = (world: World, { folder, ...options }: WriteOptions): ExportContext => ({
+const contextOf = (world: World<AllHandlers>, { folder, ...options }: WriteOptions): ExportContext => ({
   ...{ pool: world.database.app, storage: createFolderStorage(folder), readers: archiveReaders },
   ...{ secretsKeys: [], baseUrl: 'http://127.0.0.1:4100' },
   onError: (error) => {
@@ -27,7 +27,7 @@ const contextOf = (world: World, { folder, ...options }: WriteOptions): ExportCo
 
 /** Runs the job once. Returns false if there was nothing left to do. */
 export async function runExport(
-  world: World,
+  world: World<AllHandlers>,
   orgId: string,
   exportId: string,
   options: WriteOptions,
@@ -44,7 +44,7 @@ export async function runExport(
 
 /** Runs the job until the export is done or failed. Returns the number of runs. */
 export async function writeExport(
-  world: World,
+  world: World<AllHandlers>,
   orgId: string,
   exportId: string,
   options: WriteOptions,

@@ -3,7 +3,7 @@
  * automatically.
  */
 import { type Operation, type PersonKind } from '@muster/contract';
-import { type ExampleRecordIds } from '@muster/testing/examples';
+import { type ExampleRecordIds } from '@muster/examples';
 import { z } from 'zod';
 
 type Path = readonly (string | number)[];

@@ -1,6 +1,7 @@
 /** The page that creates a GitHub App: access to it, its request to GitHub, and GitHub's response. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 
@@ -9,7 +10,7 @@ const api = useApi({
   ...{ SECRETS_KEY: 'k'.repeat(32), BASE_URL: baseUrl, LIMIT_UNKNOWN_TOKENS: '1000/0.01' },
 });
 
-let people: People;
+let people: People<AllHandlers>;
 let ana: Client;
 let connectionId: string;
 let page: URL;

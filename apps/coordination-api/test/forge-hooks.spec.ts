@@ -6,7 +6,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { processDelivery } from '@muster/forges';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { type AllHandlers, handlers, performableHandlers, reactions } from '@muster/operations';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People } from '@muster/testing';
 import { recordedDeliveries } from '@muster/testing/github';
@@ -15,7 +15,7 @@ import { useApi } from './api.ts';
 const secretsKey = 'k'.repeat(32);
 const api = useApi({ SECRETS_KEY: secretsKey, LIMIT_UNKNOWN_TOKENS: '1000/0.01' });
 
-let people: People;
+let people: People<AllHandlers>;
 /** A client over HTTP, because the API encrypts with its own key. */
 let ana: Client;
 let path: string;

@@ -8,7 +8,7 @@ import { type Operation, pathOf } from '@muster/contract';
 import { operations } from '@muster/registry';
 import { valuesMissedByValidation } from '@muster/runtime';
 import { checkEachCase, type Person } from '@muster/testing';
-import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
+import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/examples';
 import {
   findHttpFault,
   knownFailures,
@@ -16,7 +16,7 @@ import {
   collectKnownValues,
   requestsFor,
   type FuzzCall,
-} from '@muster/testing/fuzz';
+} from '@muster/examples/fuzz';
 import fc from 'fast-check';
 import { useApi } from './api.ts';
 import { staysDecent } from './decent.ts';
@@ -53,7 +53,7 @@ async function faultOf(
           ...{ token: who.me.token, body: `{"operation":"${operation}","params":${params}}` },
         });
   if (known !== undefined && answer.status === 200) collectKnownValues(known, answer.text);
-  const fault = findHttpFault(sent, answer.status, answer.body);
+  const fault = findHttpFault(operations, sent, answer.status, answer.body);
   return fault === undefined ? undefined : `${operation} ${params} ${fault}: ${answer.text.slice(0, 300)}`;
 }
 

@@ -2,11 +2,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client, MusterError } from '@muster/client';
 import { type ObservationKind } from '@muster/contract';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 let ana: Client;
 let ben: Client;
 let chloe: Client;

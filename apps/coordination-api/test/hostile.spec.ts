@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 import { operations } from '@muster/registry';
 import { valuesMissedByValidation } from '@muster/runtime';
 import { checkEachCase } from '@muster/testing';
-import { type ExampleOrg, createExampleOrg, createExampleOrgProvider } from '@muster/testing/examples';
+import { type ExampleOrg, createExampleOrg, createExampleOrgProvider } from '@muster/examples';
 import { type RawAnswer, useApi } from './api.ts';
 import { isDecent, staysDecent } from './decent.ts';
 

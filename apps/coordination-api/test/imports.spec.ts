@@ -1,10 +1,11 @@
 /** Imports send no notifications, award no points, and never apply partially. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 let importId: string;
 
 beforeEach(async () => {

@@ -2,26 +2,27 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InboxItem, type NextCall } from '@muster/contract';
 import { operations } from '@muster/registry';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { expireLeases, orgWithStory, target } from './one-story.ts';
 
 const api = useApi();
 const storyId = 'WEB-1';
-let people: People;
+let people: People<AllHandlers>;
 /** Chloé's other agent, whose items are not Robo's. */
-let scout: Person;
+let scout: Person<AllHandlers>;
 
-const itemsOf = async (who: Person, after?: number) =>
+const itemsOf = async (who: Person<AllHandlers>, after?: number) =>
   (await who.agents.inbox({ ...(after !== undefined && { after }) })).items;
-const kindsOf = async (who: Person) => (await itemsOf(who)).map(({ kind }) => kind);
-const lastOf = async (who: Person) => (await itemsOf(who)).at(-1);
+const kindsOf = async (who: Person<AllHandlers>) => (await itemsOf(who)).map(({ kind }) => kind);
+const lastOf = async (who: Person<AllHandlers>) => (await itemsOf(who)).at(-1);
 
-async function work(who: Person) {
+async function work(who: Person<AllHandlers>) {
   const { execution, leaseToken } = await who.deliveryExecutions.acquire({ ...target, start: true });
   return { executionId: execution.id, leaseToken };
 }
-async function submit(who: Person) {
+async function submit(who: Person<AllHandlers>) {
   const own = await work(who);
   await who.deliveryExecutions.update({ ...own, git: { branch: 'topic' } });
   await who.deliveryExecutions.complete({ ...own, outcome: 'submitted' });
@@ -29,7 +30,11 @@ async function submit(who: Person) {
 }
 
 /** Calls `next` and returns the refusal or the result; parameters that the contract rejects fail the test. */
-async function follow(who: Person, item: InboxItem | undefined, more: object = {}): Promise<unknown> {
+async function follow(
+  who: Person<AllHandlers>,
+  item: InboxItem | undefined,
+  more: object = {},
+): Promise<unknown> {
   const next: NextCall | null = item !== undefined && 'next' in item ? item.next : null;
   const operation = operations.get(next?.operation ?? '');
   if (operation === undefined || next == null) throw new Error('no call to follow');
@@ -172,7 +177,7 @@ describe('agents.inbox', () => {
     await robo.comments.create({ storyId, body });
     await dan.comments.create({ storyId, body });
     await ana.assignments.set({ ...target, memberId: ben.me.memberId });
-    const startedBy = async (who: Person) =>
+    const startedBy = async (who: Person<AllHandlers>) =>
       (await itemsOf(who)).map((item) => 'startsRun' in item && [item.kind, item.actor.name, item.startsRun]);
     expect(await startedBy(scout)).toEqual([
       ['assigned', 'Ana', true],
@@ -210,7 +215,7 @@ describe('agents.inbox', () => {
     });
     const groupId = group.id;
     const ofGroup = { targetType: 'delivery_group', targetId: groupId } as const;
-    const lostBy = async (who: Person) =>
+    const lostBy = async (who: Person<AllHandlers>) =>
       (await itemsOf(who)).flatMap((item) => (item.kind === 'lease_lost' ? [item.text] : []));
     await people.ana.deliveryGroups.update({ groupId, state: 'active' });
     await people.robo.deliveryGroups.acquireLease({ groupId });

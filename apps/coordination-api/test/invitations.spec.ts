@@ -3,6 +3,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 
@@ -12,7 +13,10 @@ const path = '/invitations/accept';
 
 const post = (body: unknown, headers: Record<string, string> = {}) => api.request(path, { body, headers });
 
-async function invited({ ana }: People, email = 'noor@example.com'): Promise<{ id: string; secret: string }> {
+async function invited(
+  { ana }: People<AllHandlers>,
+  email = 'noor@example.com',
+): Promise<{ id: string; secret: string }> {
   const { invitation } = await ana.members.invite({ email });
   const secret = `inv_${randomBytes(16).toString('hex')}`;
   await world.rows(

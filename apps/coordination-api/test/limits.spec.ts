@@ -1,6 +1,7 @@
 /** Rate limits: no caller exceeds them, affects other callers, or waits for an unavailable Redis. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RateLimitedError } from '@muster/client';
+import { type AllHandlers } from '@muster/operations';
 import { type SpecRedis, type People, type Person, startSpecRedis, waitUntil } from '@muster/testing';
 import { type RawAnswer, useApi } from './api.ts';
 
@@ -42,12 +43,13 @@ const startTwo = async (environment: Record<string, string>): Promise<[Copy, Cop
   return [one, other];
 };
 
-let people: People;
+let people: People<AllHandlers>;
 beforeEach(async () => {
   people = await api.org();
 });
 
-const ask = (copy: Copy, { me }: Person): Promise<RawAnswer> => copy.call(me.token, 'session.identity');
+const ask = (copy: Copy, { me }: Person<AllHandlers>): Promise<RawAnswer> =>
+  copy.call(me.token, 'session.identity');
 
 async function statusesOf(count: number, next: (index: number) => Promise<RawAnswer>): Promise<number[]> {
   const statuses: number[] = [];

@@ -1,11 +1,12 @@
 /** Locks in the complete API: notifications about them, and where they appear. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type StoryContext } from '@muster/contract';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 
 beforeEach(async () => {
   people = await api.org();
@@ -15,16 +16,16 @@ beforeEach(async () => {
   }
 });
 
-const inboxOf = async (who: Person) =>
+const inboxOf = async (who: Person<AllHandlers>) =>
   (await who.notifications.list()).items.map(({ kind, title }) => [kind, title]);
 
-async function acquire(who: Person, resources: string[], more: object = {}) {
+async function acquire(who: Person<AllHandlers>, resources: string[], more: object = {}) {
   const { lock } = await who.locks.acquire({ projectId: 'WEB', resources, ...more });
   if (lock === null) throw new Error('only a dryRun answers no lock');
   return lock;
 }
 
-async function workOn(who: Person, story: string, filesTouched: string[]) {
+async function workOn(who: Person<AllHandlers>, story: string, filesTouched: string[]) {
   const target = { targetType: 'story', targetId: story } as const;
   const { execution, leaseToken } = await who.deliveryExecutions.acquire(target);
   const held = { executionId: execution.id, leaseToken };

@@ -10,7 +10,7 @@ import {
   type ExampleOrg,
   createExampleOrg,
   createExampleOrgProvider,
-} from '@muster/testing/examples';
+} from '@muster/examples';
 import { pathsOf } from '../src/http/operationRoutes.ts';
 import { type RawAnswer, useApi } from './api.ts';
 import { refusesBadTokens, unknownToken } from './bad-tokens.ts';

@@ -4,6 +4,7 @@
  * contain the rest.
  */
 import { beforeAll, expect, it } from '@jest/globals';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 import { orgWithStory, target } from './one-story.ts';
@@ -15,7 +16,7 @@ const numbered = Array.from({ length: count }, (_, index) => `n${index}`);
 /** Parameters that take about 14 KB in the request. Postgres reads them as about 600 KB. */
 const numbers = { numbers: Array.from({ length: 2_000 }, () => 1e300) };
 
-let people: People;
+let people: People<AllHandlers>;
 let executionId: string;
 beforeAll(async () => {
   people = await orgWithStory(api);

@@ -7,12 +7,12 @@ import { internalBoardHandlers } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
 import { type ExecutionState, type Policy, type Trust } from '@muster/contract';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { forge, observeAsForge, type ForgeObservation } from './forge-observations.ts';
 
 const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let projectId: string;
 let storyId: string;
 let held: { executionId: string; leaseToken: string };
@@ -35,7 +35,7 @@ async function begin(policy: Partial<Policy>): Promise<void> {
 const url = 'https://example.com/pull/7';
 const merge = (dedupeKey: string) =>
   ({ dedupeKey, kind: 'pr_merged', number: 7, url, observedAt: '2026-11-21T09:30:00.000Z' }) as const;
-const report = (who: Person, dedupeKey = 'merge') =>
+const report = (who: PersonOf<typeof world>, dedupeKey = 'merge') =>
   who.deliveryExecutions.recordForgeObservation({
     executionId: held.executionId,
     observation: merge(dedupeKey),

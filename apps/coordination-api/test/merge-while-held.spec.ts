@@ -5,11 +5,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, reactions } from '@muster/operations';
 import { type Policy } from '@muster/contract';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 
 const world = useWorld(handlers, reactions);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let held: { executionId: string; leaseToken: string };
 
 async function begin(policy: Partial<Policy> = {}): Promise<void> {

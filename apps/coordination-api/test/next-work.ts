@@ -1,6 +1,7 @@
 /** Parts that the specs of acquireNext share: the project WEB, and calls of its people. */
 import { type InputOf, type ResultOf } from '@muster/contract';
 import { type registry } from '@muster/registry';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { type useApi } from './api.ts';
 
@@ -10,20 +11,20 @@ export type NewStory = Partial<InputOf<typeof registry.stories.create>>;
 export type NextWork = ResultOf<AcquireNext>;
 
 /** Creates an organization with the project WEB. */
-export async function createWebProject(api: ReturnType<typeof useApi>): Promise<People> {
+export async function createWebProject(api: ReturnType<typeof useApi>): Promise<People<AllHandlers>> {
   const people = await api.org();
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });
   return people;
 }
 
 /** Creates a story in WEB, which is ready by default. Returns its id. */
-export const createReadyStory = async ({ ana }: People, draft: NewStory = {}): Promise<string> =>
+export const createReadyStory = async ({ ana }: People<AllHandlers>, draft: NewStory = {}): Promise<string> =>
   (await ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready', ...draft })).story.id;
 
-export const next = (who: Person, asked: NextWorkParams = {}): Promise<NextWork> =>
+export const next = (who: Person<AllHandlers>, asked: NextWorkParams = {}): Promise<NextWork> =>
   who.deliveryExecutions.acquireNext({ projectId: 'WEB', ...asked });
 
-export const acquire = (who: Person, storyId: string) =>
+export const acquire = (who: Person<AllHandlers>, storyId: string) =>
   who.deliveryExecutions.acquire({ targetType: 'story', targetId: storyId, start: true });
 
 export const heldOf = ({ execution, leaseToken }: Pick<NextWork, 'execution' | 'leaseToken'>) => ({

@@ -5,7 +5,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { createPool, type Pool } from '@muster/driver';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { type AllHandlers, handlers, reactions, withInternalHandlers } from '@muster/operations';
 import {
   createOrganization,
   grantPlatformAccess,
@@ -13,11 +13,11 @@ import {
   registerPlatformTokensOnAllNodes,
 } from '@muster/organizations';
 import { allNodes, joinNodes } from '@muster/placement';
-import { freePort, type People, useWorld, type World } from '@muster/testing';
+import { freePort, type PeopleOf, useWorld, type World } from '@muster/testing';
 import { type ApiInstance, useApi } from './api.ts';
 
 const api = useApi();
-const east = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
+const east = useWorld(withInternalHandlers(handlers), reactions);
 
 let over: ApiInstance;
 beforeAll(async () => {
@@ -25,19 +25,22 @@ beforeAll(async () => {
 });
 
 /** Records on the primary server that an organization is on a node. */
-const placeAt = async (node: string, { orgId, slug }: Pick<People, 'orgId' | 'slug'>): Promise<void> => {
+const placeAt = async (
+  node: string,
+  { orgId, slug }: Pick<PeopleOf<typeof east>, 'orgId' | 'slug'>,
+): Promise<void> => {
   await api.world.rows('insert into app.org_places (org_id, node) values ($1, $2)', orgId, node);
   await api.world.rows('insert into app.claimed_slugs (slug, org_id) values ($1, $2)', slug, orgId);
 };
 
-const atEast = async (): Promise<People> => {
+const atEast = async (): Promise<PeopleOf<typeof east>> => {
   const people = await east.org();
   await placeAt('east', people);
   return people;
 };
 
 describe('an organization on a node', () => {
-  let people: People;
+  let people: PeopleOf<typeof east>;
   beforeEach(async () => {
     people = await atEast();
   });
@@ -93,7 +96,7 @@ describe('an organization on a node', () => {
 
   it('has a slug that no other organization gets, wherever that is', async () => {
     const home = await api.org();
-    const rename = (whose: People, slug: string) =>
+    const rename = (whose: PeopleOf<typeof east>, slug: string) =>
       over.call(whose.ana.me.token, 'orgs.update', { slug }).then(({ status }) => status);
     expect(await rename(home, people.slug)).toBe(409);
     expect(await rename(people, home.slug)).toBe(409);
@@ -158,7 +161,7 @@ describe('an operator of the installation', () => {
       all.push(...page.items.map(({ slug }) => slug));
       cursor = page.nextCursor;
     }
-    const slugs = async (world: World) =>
+    const slugs = async (world: World<AllHandlers>) =>
       (await world.rows<{ slug: string }>('select slug from orgs')).map(({ slug }) => slug);
     expect(all).toEqual([...(await slugs(east)), ...(await slugs(api.world))].sort());
     const { items } = await operator.admin.platform.accounts({ query: 'bo@both', limit: 10 });
@@ -175,7 +178,7 @@ describe('an operator of the installation', () => {
 });
 
 describe('a token of an operator', () => {
-  const knownAt = ({ rows }: World, id: string) =>
+  const knownAt = ({ rows }: World<AllHandlers>, id: string) =>
     rows('select from app.platform_passes where token_id = $1', id);
 
   it('that was made before a server was added is known there from the next migration on, and to none once it is revoked', async () => {

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Person } from '@muster/testing';
-import { type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
+import { type ExampleOrg, createExampleOrg } from '@muster/examples';
 import { useApi } from './api.ts';
 
 const api = useApi();

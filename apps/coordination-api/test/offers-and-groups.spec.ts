@@ -5,7 +5,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { handlers, reactions } from '@muster/operations';
 import { type ExecutionTarget } from '@muster/contract';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 
 const world = useWorld(handlers, reactions);
 
@@ -13,7 +13,7 @@ interface Target {
   readonly targetType: ExecutionTarget;
   readonly targetId: string;
 }
-let people: People;
+let people: PeopleOf<typeof world>;
 let story: Target;
 let group: Target;
 
@@ -28,8 +28,8 @@ beforeEach(async () => {
   group = { targetType: 'delivery_group', targetId: formed.id };
 });
 
-const acquire = (who: Person, target: Target) => who.deliveryExecutions.acquire(target);
-async function offer(target: Target, to: Person): Promise<void> {
+const acquire = (who: PersonOf<typeof world>, target: Target) => who.deliveryExecutions.acquire(target);
+async function offer(target: Target, to: PersonOf<typeof world>): Promise<void> {
   const { execution, leaseToken } = await acquire(people.chloe, target);
   const held = { executionId: execution.id, leaseToken };
   await people.chloe.deliveryExecutions.checkpoint({ ...held, summary: 'Half' });

@@ -1,4 +1,5 @@
 /** The smallest board that agents can work on, with one ready story, and helpers for leases and runs. */
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { type TestApi } from './api.ts';
 
@@ -7,15 +8,17 @@ export const target = { targetType: 'story', targetId: 'WEB-1' } as const;
 /** A run on the story. */
 export const run = { projectId: 'WEB', runId: 'run-1' } as const;
 
-export async function orgWithStory(api: TestApi): Promise<People> {
+export async function orgWithStory(api: TestApi): Promise<People<AllHandlers>> {
   const people = await api.org();
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });
   await people.ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready' });
   return people;
 }
 
-export const activeRuns = async (who: Person, filter: { projectId?: string; agentId?: string } = {}) =>
-  (await who.agents.listActive(filter)).items;
+export const activeRuns = async (
+  who: Person<AllHandlers>,
+  filter: { projectId?: string; agentId?: string } = {},
+) => (await who.agents.listActive(filter)).items;
 
 /** Expires all leases of an organization, by default one second ago. */
 export const expireLeases = ({ world }: TestApi, orgId: string, secondsAgo = 1) =>

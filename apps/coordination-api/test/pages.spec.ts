@@ -6,7 +6,7 @@ import { type Operation } from '@muster/contract';
 import { operations } from '@muster/registry';
 import { type Handler, valuesMissedByValidation } from '@muster/runtime';
 import { type Person } from '@muster/testing';
-import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
+import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/examples';
 import fc from 'fast-check';
 import { type RawAnswer, useApi } from './api.ts';
 

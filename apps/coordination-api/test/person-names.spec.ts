@@ -4,7 +4,7 @@ import { type Operation } from '@muster/contract';
 import { operations } from '@muster/registry';
 import { createAuthenticator, execute, refusal } from '@muster/runtime';
 import { checkEachCase } from '@muster/testing';
-import { exampleCallerOf, createExampleOrg } from '@muster/testing/examples';
+import { exampleCallerOf, createExampleOrg } from '@muster/examples';
 import { useApi } from './api.ts';
 import { type RefField, refFields, withLeaf } from './fields.ts';
 

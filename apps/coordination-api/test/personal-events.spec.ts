@@ -4,13 +4,14 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client, followStream, type Streamed } from '@muster/client';
 import { newId } from '@muster/driver';
 import { type Notification } from '@muster/contract';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person, waitUntil } from '@muster/testing';
 import { type ApiInstance, useApi } from './api.ts';
 import { openRaw, type RawStream } from './raw-stream.ts';
 import { useStreams } from './streams.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 let ana: Client;
 const open = useStreams<RawStream>(api, (team) => {
   ({ people, ana } = team);
@@ -23,7 +24,10 @@ interface Reading {
 }
 
 /** Opens a stream, and waits for the first unread count if one is expected. */
-async function read({ me: { token } }: Person, { query = '', at = api, counts = true }: Reading = {}) {
+async function read(
+  { me: { token } }: Person<AllHandlers>,
+  { query = '', at = api, counts = true }: Reading = {},
+) {
   const stream = await openRaw({ at: at.url(), token, query });
   open.add(stream);
   await waitUntil(() => stream.blocks().length > 0 && (!counts || countsOf(stream).length > 0));
@@ -37,7 +41,7 @@ const countsOf = (stream: RawStream) =>
 const send = async (...messages: string[]) => {
   for (const message of messages) await ana.broadcasts.send({ message });
 };
-const askMember = (who: Person, projectId = 'WEB') =>
+const askMember = (who: Person<AllHandlers>, projectId = 'WEB') =>
   ana.stories.create({ projectId, title: 'A story' }).then(({ story }) =>
     ana.comments.create({
       storyId: story.id,
@@ -251,7 +255,7 @@ describe('followStream of the client', () => {
 describe('the inbox for work in a stream', () => {
   const seqsOf = (stream: RawStream) =>
     (stream.named('inbox.item') as { seq: number }[]).map(({ seq }) => seq);
-  const openInbox = async (who: Person, after: number | string) => {
+  const openInbox = async (who: Person<AllHandlers>, after: number | string) => {
     const query = `?personal=false&inboxAfter=${after}`;
     const stream = await openRaw({ at: api.url(), token: who.me.token, query });
     open.add(stream);

@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from '@jest/globals';
 import { internalBoardHandlers } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { observeAsForge } from './forge-observations.ts';
 
 const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
@@ -16,7 +16,7 @@ const items = Array.from({ length: storyCount }, (_, index) => ({
   dependsOn: index < 5 ? [] : [...new Set([index - 5, Math.floor(index / 2)])].map((other) => `T${other}`),
 }));
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let projectId: string;
 
 beforeEach(async () => {
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 /** Takes the next story; null if nothing can start without a conflict. */
-const takeNext = async (who: Person, runId: string) => {
+const takeNext = async (who: PersonOf<typeof world>, runId: string) => {
   const answer = await who.deliveryExecutions.acquireNext({ projectId, runId, avoidConflicts: true });
   if (answer.execution === null) return null;
   const { id: executionId, targetId: storyId } = answer.execution;

@@ -7,7 +7,7 @@ import { newId } from '@muster/driver';
 import { type Operation } from '@muster/contract';
 import { operations } from '@muster/registry';
 import { checkEachCase } from '@muster/testing';
-import { type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
+import { type ExampleOrg, createExampleOrg } from '@muster/examples';
 import { type RawAnswer, useApi } from './api.ts';
 import { type RefField, refFields, withLeaf } from './fields.ts';
 

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeEach, expect, it } from '@jest/globals';
 import { createFolderStorage, removeDueFiles } from '@muster/attachments';
 import { type Client } from '@muster/client';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 import { createFilesFolder, downloadFile, filesIn, storeFile } from './files.ts';
@@ -13,7 +14,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const storyId = 'WEB-1';
 const target = { targetType: 'story' as const, targetId: storyId };
-let people: People;
+let people: People<AllHandlers>;
 let ana: Client;
 let robo: Client;
 

@@ -6,14 +6,14 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { internalBoardHandlers } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 
 const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
 const storyId = 'WEB-1';
 type Target = { readonly targetType: 'story' | 'delivery_group'; readonly targetId: string };
 const target: Target = { targetType: 'story', targetId: storyId };
 const sha = (letter: string): string => letter.repeat(40);
-let people: People;
+let people: PeopleOf<typeof world>;
 let executionId: string;
 
 const current = async () => (await people.ana.deliveryExecutions.get({ executionId })).execution;

@@ -1,6 +1,7 @@
 /** Runs after the fact: their lists, their steps, and their logs. */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 import { createFilesFolder, storeFile } from './files.ts';
@@ -9,7 +10,7 @@ import { orgWithStory, run, target } from './one-story.ts';
 const folder = await createFilesFolder();
 const api = useApi({ FILES_FOLDER: folder });
 afterAll(() => rm(folder, { recursive: true, force: true }));
-let people: People;
+let people: People<AllHandlers>;
 
 beforeEach(async () => {
   people = await orgWithStory(api);

@@ -1,13 +1,14 @@
 /** Identity providers manage teams by SCIM 2.0, within their organization and what SCIM allows. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
+import { type AllHandlers } from '@muster/operations';
 import { type People, sendPartialRequest, waitUntil } from '@muster/testing';
 import { entra, okta, scimClient, type ScimClient } from './scim.ts';
 import { elif, errorOf, noor, tokenOf, useScim } from './scim-world.ts';
 
 const { api, world, createUser, createGroup, activity, membersOf, current } = useScim();
 
-let people: People;
+let people: People<AllHandlers>;
 let scim: ScimClient;
 beforeEach(() => {
   ({ people, scim } = current());

@@ -1,5 +1,6 @@
 /** An API with an organization whose identity provider calls by SCIM. */
 import { beforeEach, expect } from '@jest/globals';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { okta, scimClient, type ScimClient, scimType } from './scim.ts';
@@ -17,7 +18,7 @@ export const elif = {
   externalId: '7a-elif',
 };
 
-export const tokenOf = async ({ tokens }: Person): Promise<string> =>
+export const tokenOf = async ({ tokens }: Person<AllHandlers>): Promise<string> =>
   (await tokens.create({ name: 'Identity provider', scopes: ['scim'] })).secret;
 
 export const errorOf = (answer: { status: number; headers: Headers; body: Record<string, unknown> }) => {
@@ -32,7 +33,7 @@ export const errorOf = (answer: { status: number; headers: Headers; body: Record
 export function useScim() {
   const api = useApi();
   const { world } = api;
-  let people: People;
+  let people: People<AllHandlers>;
   let scim: ScimClient;
 
   beforeEach(async () => {

@@ -2,13 +2,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { operations } from '@muster/registry';
+import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { entra, okta, scimClient, scimType, type ScimClient } from './scim.ts';
 import { elif, errorOf, noor, tokenOf, useScim } from './scim-world.ts';
 
 const { api, world, createUser, createGroup, seats, activity, audited, membersOf, current } = useScim();
 
-let people: People;
+let people: People<AllHandlers>;
 let scim: ScimClient;
 beforeEach(() => {
   ({ people, scim } = current());
@@ -16,7 +17,7 @@ beforeEach(() => {
 
 describe('a token of the scope scim', () => {
   it('is created by admins, for themselves, for all projects, and alone', async () => {
-    const create = (person: Person, more: object) =>
+    const create = (person: Person<AllHandlers>, more: object) =>
       api.call(person.me.token, 'tokens.create', { name: 'x', scopes: ['scim'], ...more });
     expect((await create(people.ben, {})).status).toBe(200);
     expect((await create(people.chloe, {})).body.details).toMatchObject({ reason: 'role' });

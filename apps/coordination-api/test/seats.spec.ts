@@ -3,7 +3,7 @@
  */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId, type Pool } from '@muster/driver';
-import { handlers } from '@muster/operations';
+import { type AllHandlers, handlers } from '@muster/operations';
 import { addMember } from '@muster/organizations';
 import { type People, type Person } from '@muster/testing';
 import fc from 'fast-check';
@@ -59,7 +59,7 @@ interface Pools {
 type Take = (pools: Pools) => Promise<unknown>;
 
 /** Prepares each way to take the last seat, in an organization with one free seat. */
-const takers: Record<string, (people: People) => Promise<Take>> = {
+const takers: Record<string, (people: People<AllHandlers>) => Promise<Take>> = {
   'an invitation': async ({ ana }) => {
     const email = freshAddress();
     return ({ app }) => world.call(ana, handlers.members.invite, { email }, { pool: app });
@@ -161,7 +161,10 @@ describe('many at once, in rounds', () => {
     ends.set(`${what} ${end}`, (ends.get(`${what} ${end}`) ?? 0) + 1);
   };
 
-  async function take(what: Step, { people, owner }: { people: People; owner: Person }): Promise<void> {
+  async function take(
+    what: Step,
+    { people, owner }: { people: People<AllHandlers>; owner: Person<AllHandlers> },
+  ): Promise<void> {
     const { orgId, slug } = people;
     const nth = async (table: 'invitations' | 'members', n: number): Promise<string> => {
       const ids = await world.rows<{ id: string }>(

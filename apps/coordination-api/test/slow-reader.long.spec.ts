@@ -2,13 +2,14 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { type Event } from '@muster/contract';
+import { type AllHandlers } from '@muster/operations';
 import { type People, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 import { type StreamBlock, blocksIn, openRaw, type RawStream } from './raw-stream.ts';
 import { useStreams } from './streams.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 const open = useStreams<RawStream>(api, (team) => {
   ({ people } = team);
 });

@@ -4,11 +4,11 @@
  */
 import { beforeEach, expect, it } from '@jest/globals';
 import { handlers, reactions } from '@muster/operations';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 
 const world = useWorld(handlers, reactions);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let asked: { storyId: string; questionId: string };
 let groupId: string;
 let held: { executionId: string; leaseToken: string };

@@ -2,12 +2,13 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { type InputOf, type StoryCard } from '@muster/contract';
 import { type registry } from '@muster/registry';
+import { type AllHandlers } from '@muster/operations';
 import { type People, refusalOf } from '@muster/testing';
 import { useApi } from './api.ts';
 import { expireLeases } from './one-story.ts';
 
 const api = useApi();
-let people: People;
+let people: People<AllHandlers>;
 beforeEach(async () => {
   people = await api.org();
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });

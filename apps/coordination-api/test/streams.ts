@@ -3,11 +3,12 @@
  */
 import { afterEach, beforeEach } from '@jest/globals';
 import { type Client } from '@muster/client';
+import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { type TestApi } from './api.ts';
 
 interface Team {
-  readonly people: People;
+  readonly people: People<AllHandlers>;
   /** A client with the owner's token. */
   readonly ana: Client;
 }

@@ -9,7 +9,7 @@ import { operations } from '@muster/registry';
 import { handlers } from '@muster/operations';
 import { handlersByOperation, createAuthenticator, execute, toApiError } from '@muster/runtime';
 import { checkEachCase } from '@muster/testing';
-import { type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
+import { type ExampleOrg, createExampleOrg } from '@muster/examples';
 import { useApi } from './api.ts';
 import { type RefField, refFields, withLeaf } from './fields.ts';
 

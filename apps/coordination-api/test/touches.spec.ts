@@ -2,10 +2,10 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 
 const world = useWorld({ ...handlers, insideHandlers }, reactions);
-let people: People;
+let people: PeopleOf<typeof world>;
 
 beforeEach(async () => {
   people = await world.org();

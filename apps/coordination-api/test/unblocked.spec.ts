@@ -4,7 +4,7 @@ import { internalBoardHandlers } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
 import { type EventReaction } from '@muster/runtime';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 
 /** Counts attempts. The server repeats a transaction that loses a deadlock, so only this count shows it. */
 let attempts = 0;
@@ -15,7 +15,7 @@ const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, inside
   countAttempts,
   ...reactions,
 ]);
-let people: People;
+let people: PeopleOf<typeof world>;
 
 const make = async (blockedBy: string[] = []) =>
   (await people.chloe.stories.create({ projectId: 'WEB', title: 'Passkeys', status: 'ready', blockedBy }))

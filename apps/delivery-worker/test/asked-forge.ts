@@ -1,6 +1,6 @@
 /** Sets up work with an open pull request at a fake forge that the worker can call. */
 import { afterEach, beforeEach } from '@jest/globals';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { type AllHandlers, handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type ForgeKind } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import {
@@ -44,10 +44,10 @@ const openedMerge = {
 
 export const isPull = (path: string): boolean => /\/(pulls|merge_requests)\/7$/.test(path);
 
-type Credentials = Parameters<People['ana']['forges']['connect']>[0]['credentials'];
+type Credentials = Parameters<People<AllHandlers>['ana']['forges']['connect']>[0]['credentials'];
 
 interface Now {
-  people: People;
+  people: People<AllHandlers>;
   forge: ForgeServer;
   jobs: ForgeJobs;
   connection: Connected;
@@ -56,7 +56,7 @@ interface Now {
 }
 
 export function useAskedForge() {
-  const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
+  const world = useWorld(withInternalHandlers(handlers), reactions);
   const now = {} as Now;
   beforeEach(async () => {
     now.forge = await openForge();

@@ -2,14 +2,17 @@
 import { newId } from '@muster/driver';
 import { type People, type World } from '@muster/testing';
 
-export interface WorkerBoard {
-  readonly people: People;
+export interface WorkerBoard<Handlers = object> {
+  readonly people: People<Handlers>;
   readonly projectId: string;
   readonly storyIds: readonly string[];
 }
 
 /** Creates a project with stories WEB-1, WEB-2 …, created by Ana. */
-export async function arrangeBoard(world: World, stories = 1): Promise<WorkerBoard> {
+export async function arrangeBoard<Handlers>(
+  world: World<Handlers>,
+  stories = 1,
+): Promise<WorkerBoard<Handlers>> {
   const people = await world.org();
   const { orgId, ana } = people;
   const [projectId, columnId] = [newId(), newId()];

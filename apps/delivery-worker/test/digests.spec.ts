@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { notificationsHandlers } from '@muster/notifications';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
 import { mailDigest } from '../src/deliver.ts';
@@ -17,7 +17,7 @@ const world = useWorld({ notifications: notificationsHandlers.notifications });
 let folder: string;
 let mailer: Mailer;
 let line: Line;
-let people: People;
+let people: PeopleOf<typeof world>;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'muster-digests-'));
@@ -35,7 +35,7 @@ beforeEach(async () => {
   for (const file of await readdir(folder)) await rm(path.join(folder, file));
 });
 
-const choose = (who: Person, kind: 'mention' | 'assigned' | 'broadcast', enabled = true) =>
+const choose = (who: PersonOf<typeof world>, kind: 'mention' | 'assigned' | 'broadcast', enabled = true) =>
   who.notifications.setPreference({ kind, channel: 'digest', enabled });
 
 /** The hour at which digests were due an hour ago, so that they are due now. */
@@ -57,7 +57,10 @@ interface Arranged {
   readonly projectId?: string;
 }
 /** Writes an unread notification of a member, and returns its id. */
-async function notify(who: Person, { kind = 'mention', title, hoursAgo = 3, story, projectId }: Arranged) {
+async function notify(
+  who: PersonOf<typeof world>,
+  { kind = 'mention', title, hoursAgo = 3, story, projectId }: Arranged,
+) {
   const [row] = await world.rows<{ id: string }>(
     `insert into notifications (org_id, id, member_id, project_id, kind, title, subject, actor, in_inbox, created_at)
        select $1, app.new_id(t.at), $2, $3, $4, $5, $6::jsonb, '{"name": "Ana"}', true, t.at

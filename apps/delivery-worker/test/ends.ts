@@ -1,10 +1,13 @@
 /** Helpers for expired leases and their sweep. */
+import { type deliveryHandlers } from '@muster/delivery';
 import { type Person, type World } from '@muster/testing';
 import { sweepExpiredLeases } from '../src/sweep.ts';
 import { type WorkerBoard } from './board.ts';
 
+type Holder = Person<Pick<typeof deliveryHandlers, 'deliveryExecutions'>>;
+
 export function endsIn(world: World) {
-  const acquire = async (who: Person, story = 1) => {
+  const acquire = async (who: Holder, story = 1) => {
     const { execution, leaseToken } = await who.deliveryExecutions.acquire({
       targetType: 'story',
       targetId: `WEB-${story}`,

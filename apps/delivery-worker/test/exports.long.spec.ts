@@ -8,9 +8,9 @@ import path from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createFolderStorage } from '@muster/attachments';
-import { handlers, performableHandlers } from '@muster/operations';
+import { handlers, withInternalHandlers } from '@muster/operations';
 import {
-  type People,
+  type PeopleOf,
   programEnvironment,
   type SpecRedis,
   startSpecRedis,
@@ -20,10 +20,10 @@ import {
 import { programFileOf } from '@muster/testing/bundles';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
-const world = useWorld(Object.fromEntries(performableHandlers(handlers)));
+const world = useWorld(withInternalHandlers(handlers));
 let redis: SpecRedis;
 let folder: string;
-let people: People;
+let people: PeopleOf<typeof world>;
 let worker: ChildProcess | undefined;
 
 const [storyCount, specBytes] = [2_500, 160_000];

@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createFolderStorage, type FileStorage } from '@muster/attachments';
 import { newId } from '@muster/driver';
-import { handlers, performableHandlers } from '@muster/operations';
-import { type People, useWorld } from '@muster/testing';
+import { handlers, withInternalHandlers } from '@muster/operations';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { createUpkeep } from '../src/upkeep.ts';
 
-const world = useWorld(Object.fromEntries(performableHandlers(handlers)));
+const world = useWorld(withInternalHandlers(handlers));
 const { signal } = new AbortController();
 const folder = await mkdtemp(join(tmpdir(), 'muster-files-'));
 const storage = createFolderStorage(folder);
@@ -22,7 +22,7 @@ const workers = (withStorage: FileStorage = storage) =>
     ...{ retentionDays: 90, onRowsRemoved: () => undefined },
   });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let projectId: string;
 let storyId: string;
 

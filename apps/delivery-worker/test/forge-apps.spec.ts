@@ -5,14 +5,14 @@
 import { createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { acceptAppCode } from '@muster/forges';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
-import { type People, useWorld } from '@muster/testing';
+import { handlers, reactions, withInternalHandlers } from '@muster/operations';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { acmeRepository, pullEvent, type PullRequestExample, shaOf } from '@muster/testing/github';
 import { type Connected, deliver, seals } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
 import { type ReceivedForgeCall, type ForgeServer, openForge, replyWith } from './forge-server.ts';
 
-const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
+const world = useWorld(withInternalHandlers(handlers), reactions);
 const setUp = { seals, baseUrl: 'https://muster.example' };
 const a = shaOf('a');
 const life: PullRequestExample = {
@@ -82,7 +82,7 @@ function answerAsGitHub(forge: ForgeServer): void {
   });
 }
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let forge: ForgeServer;
 let jobs: ForgeJobs;
 let connectionId: string;

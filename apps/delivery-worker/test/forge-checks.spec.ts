@@ -1,8 +1,8 @@
 /** The combined result of a head's checks, computed from the forges' deliveries. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type ForgeKind } from '@muster/contract';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import {
   acmeRepository,
   pullEvent,
@@ -14,13 +14,13 @@ import {
 } from '@muster/testing/github';
 import { connect, type Connected, deliver } from './forge-deliveries.ts';
 
-const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
+const world = useWorld(withInternalHandlers(handlers), reactions);
 const [a, b] = [shaOf('a'), shaOf('b')];
 const life: PullRequestExample = {
   ...{ repository: acmeRepository, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
 };
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let connection: Connected;
 let executionId: string;
 

@@ -1,7 +1,7 @@
 /** Signs deliveries as forges do, receives them as the API does, and translates them as the worker does. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { receiveDelivery, replayFacts, processDelivery } from '@muster/forges';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { type AllHandlers, handlers, performableHandlers, reactions } from '@muster/operations';
 import { createSecretCipher } from '@muster/outbound';
 import { type ForgeDelivery, type ForgeKind } from '@muster/contract';
 import { inOrganizationAsSystem } from '@muster/tenancy';
@@ -60,8 +60,8 @@ export function signed(
 
 /** Receives and translates a delivery, and returns its result. */
 export async function deliver(
-  world: World,
-  people: People,
+  world: World<AllHandlers>,
+  people: People<AllHandlers>,
   connection: Connected,
   sent: SentDelivery,
 ): Promise<ForgeDelivery> {
@@ -77,7 +77,7 @@ export async function deliver(
 }
 
 /** Performs the requested jobs, in order. */
-export async function readAll(world: World, orgId: string): Promise<void> {
+export async function readAll(world: World<AllHandlers>, orgId: string): Promise<void> {
   for (;;) {
     const jobs = await world.rows<{ id: string; topic: string; payload: Record<string, string> }>(
       `select id, topic, payload from outbox
@@ -102,9 +102,9 @@ export async function readAll(world: World, orgId: string): Promise<void> {
  * repository.
  */
 export async function withGithub(
-  world: World,
+  world: World<AllHandlers>,
   link: { readonly url: string } | { readonly externalId: string },
-): Promise<{ people: People; github: Connected }> {
+): Promise<{ people: People<AllHandlers>; github: Connected }> {
   const people = await world.org({ policy: { requireMergeProof: true, mergeProof: 'verified' } });
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });
   const github = await connect(people, 'github');
@@ -112,7 +112,11 @@ export async function withGithub(
   return { people, github };
 }
 
-export async function connect(people: People, kind: ForgeKind, baseUrl?: string): Promise<Connected> {
+export async function connect(
+  people: People<AllHandlers>,
+  kind: ForgeKind,
+  baseUrl?: string,
+): Promise<Connected> {
   const { connection, setup } = await people.ana.forges.connect({
     kind,
     ...(baseUrl !== undefined && { baseUrl }),

@@ -1,15 +1,15 @@
 /** A pull request's deliveries in any order and with any repetition lead to the same result. */
 import { beforeEach, expect, it } from '@jest/globals';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type Actor } from '@muster/contract';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import fc from 'fast-check';
 import { type Connected, deliver, withGithub } from './forge-deliveries.ts';
 import { acmeRepository, type PullRequestExample, pullUrl, lifecycleEvents } from '@muster/testing/github';
 
-const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
+const world = useWorld(withInternalHandlers(handlers), reactions);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let github: Connected;
 beforeEach(async () => {
   ({ people, github } = await withGithub(world, { externalId: String(acmeRepository.id) }));

@@ -4,8 +4,8 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 
-import { handlers, performableHandlers, reactions } from '@muster/operations';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { handlers, reactions, withInternalHandlers } from '@muster/operations';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { type Connected, deliver, withGithub } from './forge-deliveries.ts';
 import {
   acmeRepository,
@@ -19,12 +19,12 @@ import {
   shaOf,
 } from '@muster/testing/github';
 
-const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
+const world = useWorld(withInternalHandlers(handlers), reactions);
 const a = shaOf('a');
 const b = shaOf('b');
 
-let people: People;
-let chloe: Person;
+let people: PeopleOf<typeof world>;
+let chloe: PersonOf<typeof world>;
 let github: Connected;
 let storyId: string;
 let held: { executionId: string; leaseToken: string };

@@ -2,9 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type ForgeKind } from '@muster/contract';
-import { type People, waitUntil, useWorld } from '@muster/testing';
+import { type PeopleOf, waitUntil, useWorld } from '@muster/testing';
 import { type Connected, deliver } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
 import { type ForgeServer, openForge, replyWith } from './forge-server.ts';
@@ -17,13 +17,13 @@ import {
   suiteEvent,
 } from '@muster/testing/github';
 
-const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
+const world = useWorld(withInternalHandlers(handlers), reactions);
 const [a, b] = [shaOf('a'), shaOf('b')];
 const life: PullRequestExample = {
   ...{ repository: acmeRepository, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
 };
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let forge: ForgeServer;
 let jobs: ForgeJobs;
 let connection: Connected;
@@ -41,7 +41,7 @@ afterEach(async () => {
   await forge.close();
 });
 
-type Credentials = Parameters<People['ana']['forges']['connect']>[0]['credentials'];
+type Credentials = Parameters<PeopleOf<typeof world>['ana']['forges']['connect']>[0]['credentials'];
 const withToken: Credentials = { token: 'forge-token' };
 
 /** Connects a forge and creates work with an open pull request, whose head is the commit `a`. */

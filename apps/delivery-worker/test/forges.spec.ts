@@ -1,9 +1,9 @@
 /** Signed deliveries from forges and their effect on executions. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { replayFacts, processDelivery } from '@muster/forges';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { inOrganizationAsSystem } from '@muster/tenancy';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import {
   type Connected,
   deliver,
@@ -28,12 +28,12 @@ import {
 import { openLine, waitUntil } from './line.ts';
 import { receiveDelivery } from '@muster/forges';
 
-const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
+const world = useWorld(withInternalHandlers(handlers), reactions);
 const a = shaOf('a');
 const b = shaOf('b');
 
-let people: People;
-let chloe: Person;
+let people: PeopleOf<typeof world>;
+let chloe: PersonOf<typeof world>;
 let github: Connected;
 let storyId: string;
 let held: { executionId: string; leaseToken: string };

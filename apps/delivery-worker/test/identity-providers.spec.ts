@@ -12,7 +12,7 @@ import { createSecretCipher, parseNetworks } from '@muster/outbound';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
 import { createSender, type Sender } from '@muster/outbound/sender';
 import { type IdentityProvider } from '@muster/contract';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { decode, encode } from 'dns-packet';
 import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
@@ -26,7 +26,7 @@ const world = useWorld({
   ...organizationsHandlers,
   identityProviders: createIdentityProviderHandlers({ seals, baseUrl: 'https://muster.example', networks }),
 });
-let people: People;
+let people: PeopleOf<typeof world>;
 let issuerServer: Server;
 let issuer = '';
 /** Returns the issuer's metadata document; null simulates an error. */

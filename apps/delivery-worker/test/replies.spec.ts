@@ -6,7 +6,7 @@ import { createPool, newId, type Pool } from '@muster/driver';
 import { handlers, reactions } from '@muster/operations';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { createReplyAddresses } from '@muster/outbound/reply-addresses';
-import { type People, useWorld, withTestTimeouts } from '@muster/testing';
+import { type PeopleOf, useWorld, withTestTimeouts } from '@muster/testing';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { pino } from 'pino';
 import { mailNotification } from '../src/deliver.ts';
@@ -25,7 +25,7 @@ const addresses = createReplyAddresses(domain, ['a key of this installation, for
 let pool: Pool;
 let listener: ReplyListener;
 let listenerOptions: ReplyListenerOptions;
-let people: People;
+let people: PeopleOf<typeof world>;
 
 beforeAll(async () => {
   pool = withTestTimeouts(

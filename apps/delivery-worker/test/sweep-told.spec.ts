@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
 import { notificationReaction, notificationsHandlers } from '@muster/notifications';
-import { type Person, useWorld } from '@muster/testing';
+import { type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type WorkerBoard } from './board.ts';
 import { endsIn } from './ends.ts';
 
@@ -10,7 +10,7 @@ const world = useWorld({ ...deliveryHandlers, ...notificationsHandlers }, [notif
 const { acquire, timePasses, sweepOnce, told, assign } = endsIn(world);
 
 describe('an expiry is told', () => {
-  const tell = async (board: WorkerBoard, holder: Person): Promise<string[]> => {
+  const tell = async (board: WorkerBoard, holder: PersonOf<typeof world>): Promise<string[]> => {
     await acquire(holder);
     await timePasses(board.people.orgId);
     await sweepOnce();

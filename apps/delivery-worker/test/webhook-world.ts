@@ -9,7 +9,7 @@ import {
   type TurnResponse,
   createWebhookHandlers,
 } from '@muster/notifications';
-import { handlers, reactions } from '@muster/operations';
+import { type AllHandlers, handlers, reactions } from '@muster/operations';
 import { createDeviceHandlers } from '@muster/organizations';
 import { createSecretCipher, parseNetworks } from '@muster/outbound';
 import { type InputOf } from '@muster/contract';
@@ -29,8 +29,8 @@ const setUp = {
 type Draft = Partial<InputOf<Registry['webhooks']['create']>>;
 
 export interface WebhookWorld {
-  readonly world: World;
-  readonly people: People;
+  readonly world: World<AllHandlers>;
+  readonly people: People<AllHandlers>;
   readonly receiver: PushReceiver;
   /** Starts a worker that sends due messages until it is stopped or the spec ends. */
   startWorker(): { readonly stop: () => Promise<void> };
@@ -42,12 +42,15 @@ export interface WebhookWorld {
     webhookId: string,
     work: (turn: (sent: readonly SentMessage[]) => Promise<TurnResponse | undefined>) => Promise<void>,
   ): Promise<void>;
-  createWebhook(draft?: Draft, who?: Person): ReturnType<Person['webhooks']['create']>;
+  createWebhook(
+    draft?: Draft,
+    who?: Person<AllHandlers>,
+  ): ReturnType<Person<AllHandlers>['webhooks']['create']>;
   createStories(count: number, projectId?: string, from?: number): Promise<void>;
   /** Returns the sequence numbers of the received messages, in order. */
   seqs(): number[];
   arrived(count: number): Promise<void>;
-  stateOf(webhookId: string): Promise<Awaited<ReturnType<Person['webhooks']['get']>>['webhook']>;
+  stateOf(webhookId: string): Promise<Awaited<ReturnType<Person<AllHandlers>['webhooks']['get']>>['webhook']>;
   /** Makes all waiting deliveries due. */
   makeDue(webhookId: string): Promise<unknown>;
   /** Waits until a delivery has this many attempts. */
@@ -63,7 +66,7 @@ export function useWebhooks(): WebhookWorld {
     { ...handlers, devices: createDeviceHandlers(setUp.seals), webhooks: createWebhookHandlers(setUp) },
     reactions,
   );
-  let people: People | undefined;
+  let people: People<AllHandlers> | undefined;
   let receiver: PushReceiver | undefined;
   let workers: { readonly stop: () => Promise<void> }[] = [];
   let faults: unknown[] = [];
@@ -81,7 +84,7 @@ export function useWebhooks(): WebhookWorld {
     expect(faults).toEqual([]);
   });
 
-  const now = (): { readonly people: People; readonly receiver: PushReceiver } => {
+  const now = (): { readonly people: People<AllHandlers>; readonly receiver: PushReceiver } => {
     if (people === undefined || receiver === undefined) throw new Error('they are there from beforeEach on');
     return { people, receiver };
   };

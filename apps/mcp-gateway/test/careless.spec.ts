@@ -9,7 +9,7 @@ import {
   type ExampleOrg,
   createExampleOrg,
   createExampleOrgProvider,
-} from '@muster/testing/examples';
+} from '@muster/examples';
 import { repairArguments, applyClearParameter } from '../src/calls/repair.ts';
 import { type AnyTool, allTools } from '../src/tools/toolbox.ts';
 import { operationTool, toolNameOf } from '../src/tools/tools.ts';

@@ -3,7 +3,7 @@
 import { expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { checkEachCase } from '@muster/testing';
-import { exampleCallerOf, createExampleOrgProvider } from '@muster/testing/examples';
+import { exampleCallerOf, createExampleOrgProvider } from '@muster/examples';
 import { toolNameOf } from '../src/tools/tools.ts';
 import { specRead, useGateway } from './gateway.ts';
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Operation } from '@muster/contract';
 import { operations } from '@muster/registry';
 import { checkEachCase } from '@muster/testing';
-import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
+import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/examples';
 import { operationTool, toolNameOf } from '../src/tools/tools.ts';
 import { type Args, refPaths, withValue } from './arguments.ts';
 import { useGateway } from './gateway.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { type Person } from '@muster/testing';
-import { exampleCallerOf, createExampleOrg } from '@muster/testing/examples';
+import { exampleCallerOf, createExampleOrg } from '@muster/examples';
 import { toolNameOf } from '../src/tools/tools.ts';
 import { useGateway } from './gateway.ts';
 

@@ -18,7 +18,7 @@ import { storySpec } from './operations/storySpec/handlers.ts';
 import { views } from './operations/views/handlers.ts';
 import { teamProjects } from './operations/teams/projects/handlers.ts';
 
-/** The handlers by namespace. `teamProjects` is the part of the namespace `teams` about a team's projects. */
+/** The handlers by namespace. */
 export const boardHandlers = {
   projects,
   boardColumns,
@@ -35,7 +35,7 @@ export const boardHandlers = {
   imports,
   plans,
   views,
-  teamProjects,
+  teams: { projects: teamProjects },
 };
 
 /** The handlers that only other domains call. No API surface has them. */

@@ -1,5 +1,6 @@
 /** Reads a project as the lines of an archive, and as what its lists answer, for specs of imports. */
 import { type Person } from '@muster/testing';
+import { type boardHandlers } from '../src/index.ts';
 
 type Rows = <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]>;
 type Line = Record<string, unknown> & { type: string };
@@ -8,7 +9,7 @@ type Line = Record<string, unknown> & { type: string };
 export interface Reader {
   readonly rows: Rows;
   readonly orgId: string;
-  readonly person: Person;
+  readonly person: Person<typeof boardHandlers>;
   readonly projectId: string;
 }
 

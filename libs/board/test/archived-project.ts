@@ -1,11 +1,12 @@
 /** A project with every kind of record, for specs of exports and imports. */
 import { type People } from '@muster/testing';
+import { type boardHandlers } from '../src/index.ts';
 import { arrangeBoard } from './board.ts';
 
 /** Fills a project with every kind of record that an archive has. */
 export async function fillProject(
   world: Parameters<typeof arrangeBoard>[0],
-  { ana, ben, chloe, robo, orgId }: People,
+  { ana, ben, chloe, robo, orgId }: People<typeof boardHandlers>,
 ): Promise<void> {
   const { columns } = await arrangeBoard(world, orgId);
   const [agentId, projectId] = [robo.me.agentId, 'WEB'];

@@ -1,10 +1,9 @@
+import { ConflictError, errorBodyIn, MusterError, NotFoundError, httpTransport } from '@muster/client-core';
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { createClient } from './client.ts';
-import { ConflictError, errorBodyIn, MusterError, NotFoundError } from './errors.ts';
-import { httpTransport } from './http.ts';
 
 describe('createClient', () => {
   it('has a method for every operation, which calls the transport with it', async () => {

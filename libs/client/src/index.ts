@@ -1,8 +1,28 @@
+export {
+  BadRequestError,
+  type Called,
+  type CallOptions,
+  ConflictError,
+  errorBodyIn,
+  errorOf,
+  ForbiddenError,
+  type HttpOptions,
+  httpTransport,
+  isRefusal,
+  MusterError,
+  NoAnswer,
+  NotFoundError,
+  RateLimitedError,
+  retrying,
+  type RetryOptions,
+  type Transport,
+  UnauthorizedError,
+  UnavailableError,
+  UnprocessableError,
+} from '@muster/client-core';
 export { connect } from './connect.ts';
-export { type Called, type CallOptions, type Client, createClient, type Transport } from './client.ts';
-export * from './errors.ts';
+export { type Client, createClient } from './client.ts';
 export { type FollowActivityOptions, followActivity, type FollowOptions, followEvents } from './events.ts';
-export { type HttpOptions, httpTransport } from './http.ts';
 export {
   type Acquired,
   type HeldLease,
@@ -12,5 +32,4 @@ export {
   type LeaseTarget,
   withLease,
 } from './lease.ts';
-export { retrying, type RetryOptions } from './retrying.ts';
 export { followStream, type Streamed, type StreamOptions } from './stream.ts';

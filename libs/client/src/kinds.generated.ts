@@ -1,5 +1,4 @@
-/** Whether an operation reads, reads a list that comes in pages, or writes. */
-export type Kind = 'read' | 'list' | 'write';
+/** What each operation does: it reads, reads a list that comes in pages, or writes. */
 export const kinds = {
   deliveryExecutions: {
     acquire: 'write',

@@ -1,7 +1,7 @@
+import { type Transport, errorOf, NoAnswer } from '@muster/client-core';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createClient, type Transport } from './client.ts';
-import { errorOf, NoAnswer } from './errors.ts';
+import { createClient } from './client.ts';
 import { type Acquired, holdLease, withLease } from './lease.ts';
 
 let called: string[];

@@ -1,4 +1,5 @@
 /** A lease that is renewed in the background while its holder works. Signals are passed to the holder. */
+import { isRefusal, MusterError } from '@muster/client-core';
 import {
   type Execution,
   type InputOf,
@@ -8,7 +9,6 @@ import {
 } from '@muster/contract';
 import { type Registry } from '@muster/registry';
 import { type Client } from './client.ts';
-import { isRefusal, MusterError } from './errors.ts';
 
 type ExecutionOperations = Registry['deliveryExecutions'];
 type ParamsOf<Name extends keyof ExecutionOperations> = Omit<

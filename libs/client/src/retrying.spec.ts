@@ -1,10 +1,16 @@
+import {
+  type CallOptions,
+  MusterError,
+  NoAnswer,
+  type HttpOptions,
+  httpTransport,
+  retrying,
+  type RetryOptions,
+} from '@muster/client-core';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { type CallOptions, createClient } from './client.ts';
-import { MusterError, NoAnswer } from './errors.ts';
-import { type HttpOptions, httpTransport } from './http.ts';
-import { retrying, type RetryOptions } from './retrying.ts';
+import { createClient } from './client.ts';
 
 type Answer = (response: ServerResponse) => void;
 

@@ -3,6 +3,21 @@
  * connections.
  */
 import {
+  errorBodyIn,
+  errorOf,
+  isRefusal,
+  MusterError,
+  NoAnswer,
+  authorizationHeader,
+  type HttpOptions,
+  failureMessageOf,
+  retryAfterSecondsOf,
+  isTemporaryFailure,
+  retryPauseSeconds,
+  type RetryOptions,
+  parseServerSentEvents,
+} from '@muster/client-core';
+import {
   type ErrorBody,
   type Event,
   type InboxItem,
@@ -10,11 +25,7 @@ import {
   type ResultOf,
 } from '@muster/contract';
 import { type Registry } from '@muster/registry';
-import { errorBodyIn, errorOf, isRefusal, MusterError, NoAnswer } from './errors.ts';
 import { type FollowActivityOptions } from './events.ts';
-import { authorizationHeader, type HttpOptions, failureMessageOf, retryAfterSecondsOf } from './http.ts';
-import { isTemporaryFailure, retryPauseSeconds, type RetryOptions } from './retrying.ts';
-import { parseServerSentEvents } from './server-sent.ts';
 
 /** An item that the event stream yields. */
 export type Streamed =

@@ -3,11 +3,13 @@ import { expect } from '@jest/globals';
 import { type InputOf, type Lock, type LockConflict } from '@muster/contract';
 import { type registry } from '@muster/registry';
 import { type Person, refusalOf, type World } from '@muster/testing';
+import { type deliveryHandlers } from '../src/index.ts';
 
+type Worker = Person<typeof deliveryHandlers>;
 type Asked = Omit<InputOf<typeof registry.locks.acquire>, 'projectId' | 'resources'>;
 
 export async function acquire(
-  who: Person,
+  who: Worker,
   resources: string[],
   more: Asked = {},
 ): Promise<{ readonly lock: Lock; readonly extended: boolean; readonly conflicts: LockConflict[] }> {
@@ -17,7 +19,7 @@ export async function acquire(
 }
 
 export const listed = async (
-  who: Person,
+  who: Worker,
   more: { readonly resource?: string; readonly mine?: boolean } = {},
 ): Promise<Lock[]> => (await who.locks.list({ projectId: 'WEB', ...more })).items;
 
@@ -31,7 +33,7 @@ export async function conflictsOf(call: Promise<unknown>): Promise<unknown[]> {
 
 /** Acquires a story, and writes a checkpoint if it touched files. */
 export async function workOn(
-  who: Person,
+  who: Worker,
   story: 'WEB-1' | 'WEB-2',
   filesTouched: string[] = [],
 ): Promise<{ readonly executionId: string; readonly leaseToken: string }> {

@@ -5,17 +5,17 @@
 import { newId } from '@muster/driver';
 import { type Makers, type People, type World } from '@muster/testing';
 
-export interface Stories {
-  readonly people: People;
+export interface Stories<Handlers = object> {
+  readonly people: People<Handlers>;
   readonly projectId: string;
   /** The IDs of WEB-1, WEB-2 and so on. */
   readonly stories: readonly string[];
 }
 
-export async function arrangeStories(
-  world: World,
+export async function arrangeStories<Handlers>(
+  world: World<Handlers>,
   setUp: Parameters<Makers['org']>[0] & { readonly count?: number } = {},
-): Promise<Stories> {
+): Promise<Stories<Handlers>> {
   const { count = 2, ...org } = setUp;
   const people = await world.org(org);
   const { orgId } = people;

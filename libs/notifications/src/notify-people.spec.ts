@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Subject } from '@muster/contract';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import {
   arrangeStory,
   arrangeRole,
@@ -18,7 +18,7 @@ import { notifications } from './operations/notifications/handlers.ts';
 
 const world = useWorld({ notifications }, [notificationReaction]);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let place: ArrangedStory;
 beforeEach(async () => {
   people = await world.org();
@@ -28,18 +28,18 @@ beforeEach(async () => {
   });
 });
 
-const happen = (who: Person, ...said: EmittedEvent[]) => world.call(who, emitting(said), {});
-const idOf = (who: Person) => who.me.memberId;
+const happen = (who: PersonOf<typeof world>, ...said: EmittedEvent[]) => world.call(who, emitting(said), {});
+const idOf = (who: PersonOf<typeof world>) => who.me.memberId;
 const told = () => notifiedIn(world, people.orgId);
 const names = async () => namesOf(await told());
 
 describe('access', () => {
-  const requested = (who: Person): EmittedEvent => ({
+  const requested = (who: PersonOf<typeof world>): EmittedEvent => ({
     kind: 'access.requested',
     subject: place.project,
     data: { accessRequestId: newId(), memberId: idOf(who), role: 'contributor' },
   });
-  const resolved = (who: Person, decision: string): EmittedEvent => ({
+  const resolved = (who: PersonOf<typeof world>, decision: string): EmittedEvent => ({
     kind: 'access.resolved',
     subject: place.project,
     data: { accessRequestId: newId(), memberId: idOf(who), decision, role: 'contributor' },
@@ -85,7 +85,8 @@ describe('access', () => {
     const { ana, ben, chloe, dan } = people;
     await happen(chloe, requested(chloe));
     await happen(dan, requested(dan));
-    const unread = async (who: Person) => (await who.notifications.unreadCount()).byKind.access_requested;
+    const unread = async (who: PersonOf<typeof world>) =>
+      (await who.notifications.unreadCount()).byKind.access_requested;
     expect([await unread(ana), await unread(ben)]).toEqual([2, 2]);
     await happen(ana, resolved(chloe, 'approve'));
     expect([await unread(ana), await unread(ben)]).toEqual([1, 1]);

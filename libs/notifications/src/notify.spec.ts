@@ -5,7 +5,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, currentOrgId, sql } from '@muster/driver';
 import { type NotificationKind } from '@muster/contract';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import {
   arrangeStory,
   arrangeRole,
@@ -20,15 +20,15 @@ import { notifications } from './operations/notifications/handlers.ts';
 
 const world = useWorld({ notifications }, [notificationReaction]);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let place: ArrangedStory;
 beforeEach(async () => {
   people = await world.org();
   place = await arrangeStory(world, people.orgId, people.ana.me.memberId);
 });
 
-const happen = (who: Person, ...said: EmittedEvent[]) => world.call(who, emitting(said), {});
-const idOf = (who: Person) => who.me.memberId;
+const happen = (who: PersonOf<typeof world>, ...said: EmittedEvent[]) => world.call(who, emitting(said), {});
+const idOf = (who: PersonOf<typeof world>) => who.me.memberId;
 
 const told = () => notifiedIn(world, people.orgId);
 const names = async () => namesOf(await told());
@@ -40,9 +40,13 @@ const comment = (
   subject: place.story,
   data: { commentId: newId(), parentId: null, kind: 'comment', directedTo: null, mentions: [], ...data },
 });
-const mentioning = (...who: Person[]): EmittedEvent => comment({ mentions: who.map(idOf) });
+const mentioning = (...who: PersonOf<typeof world>[]): EmittedEvent => comment({ mentions: who.map(idOf) });
 
-async function arrangeComment(author: Person, parentId: string | null = null, deleted = false) {
+async function arrangeComment(
+  author: PersonOf<typeof world>,
+  parentId: string | null = null,
+  deleted = false,
+) {
   const id = newId();
   await world.rows(
     `insert into comments (org_id, id, story_id, parent_id, kind, body, author, author_member_id, deleted_at)
@@ -67,7 +71,7 @@ const assign = (memberId: string | null, agentId: string | null) =>
   );
 
 describe('a story that members follow or mute', () => {
-  const subscribe = (who: Person, subscribed: boolean) =>
+  const subscribe = (who: PersonOf<typeof world>, subscribed: boolean) =>
     world.rows(
       `insert into story_subscriptions (org_id, story_id, member_id, subscribed) values ($1, $2, $3, $4)`,
       people.orgId,
@@ -187,7 +191,7 @@ describe('a mention', () => {
       await happen(ana, comment({ commentId, mentions: [chloe, dan].map(idOf) }));
     const [, , oldest] = (await chloe.notifications.list()).items;
     await chloe.notifications.markRead({ notificationIds: [oldest?.id ?? ''] });
-    const shown = async (who: Person) => [
+    const shown = async (who: PersonOf<typeof world>) => [
       (await who.notifications.list()).items.length,
       (await who.notifications.unreadCount()).unread,
     ];
@@ -452,7 +456,11 @@ describe('what is told', () => {
           orgId,
         )
       ).map(({ payload }) => payload);
-    const turn = (who: Person, kind: NotificationKind, ...channels: ('inbox' | 'email' | 'push')[]) =>
+    const turn = (
+      who: PersonOf<typeof world>,
+      kind: NotificationKind,
+      ...channels: ('inbox' | 'email' | 'push')[]
+    ) =>
       Promise.all(
         channels.map((channel) => who.notifications.setPreference({ kind, channel, enabled: false })),
       );

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeStory, arrangeRole, type ArrangedStory, emitting } from '../test/events.ts';
 import { type BundledMessage, bundleNotification } from './data/bundles.ts';
 import { notificationReaction } from './notify.ts';
@@ -10,7 +10,7 @@ import { type PreparedMessages, prepareNotification } from './prepare-notificati
 
 const world = useWorld({ broadcasts, notifications }, [notificationReaction]);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let place: ArrangedStory;
 beforeEach(async () => {
   people = await world.org();
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 /** Prepares the messages of a member's only notification. */
-async function prepared(who: Person = people.chloe): Promise<PreparedMessages | null> {
+async function prepared(who: PersonOf<typeof world> = people.chloe): Promise<PreparedMessages | null> {
   const [row] = await world.rows<{ id: string }>(
     'select id from notifications where org_id = $1 and member_id = $2',
     people.orgId,
@@ -26,7 +26,10 @@ async function prepared(who: Person = people.chloe): Promise<PreparedMessages | 
   );
   return prepare(row?.id ?? '');
 }
-async function prepare(id: string, caller: Person = people.ana): Promise<PreparedMessages | null> {
+async function prepare(
+  id: string,
+  caller: PersonOf<typeof world> = people.ana,
+): Promise<PreparedMessages | null> {
   let delivery: PreparedMessages | null = null;
   const looking = emitting([], async ({ db }) => {
     delivery = await prepareNotification(db, id);
@@ -34,7 +37,7 @@ async function prepare(id: string, caller: Person = people.ana): Promise<Prepare
   await world.call(caller, looking, {});
   return delivery;
 }
-const mention = (where: ArrangedStory = place, author: Person = people.ana) =>
+const mention = (where: ArrangedStory = place, author: PersonOf<typeof world> = people.ana) =>
   world.call(
     author,
     emitting([

@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { type Person, useWorld } from '@muster/testing';
+import { type PersonOf, useWorld } from '@muster/testing';
 import { activity } from './operations/activity/handlers.ts';
 
 /** Emits the creation of an epic as often as its description has letters, without creating one. */
@@ -35,7 +35,7 @@ const create = handle(registry.epics.create, async ({ params, access, emit }) =>
 const world = useWorld({ activity, epics: { create } });
 
 /** Reads the stream forward: from the newest entry back to the last one seen, and reverses the result. */
-function follower(who: Person) {
+function follower(who: PersonOf<typeof world>) {
   const seen: string[] = [];
   return {
     seen,

@@ -33,7 +33,8 @@ import {
   organizationsHandlers,
 } from '@muster/organizations';
 import { type ArchiveReaders } from '@muster/tenancy';
-import { type AllHandlers, handlersByOperation, type Handler, type EventReaction } from '@muster/runtime';
+import { type Registry } from '@muster/registry';
+import { type EventReaction, type Handler, handlersByOperation, type HandlersOf } from '@muster/runtime';
 import {
   notificationReaction,
   notificationsArchiveReaders,
@@ -42,6 +43,8 @@ import {
   type WebhooksConfig,
   createWebhookHandlers,
 } from '@muster/notifications';
+
+export type AllHandlers = HandlersOf<Registry>;
 
 /** The settings of the whole installation that handlers need. */
 export interface HandlersSetUp {
@@ -63,7 +66,7 @@ export const createHandlers = ({
   members: organizationsHandlers.members,
   invitations: organizationsHandlers.invitations,
   policy: organizationsHandlers.policy,
-  teams: { ...organizationsHandlers.teams, projects: boardHandlers.teamProjects },
+  teams: { ...organizationsHandlers.teams, projects: boardHandlers.teams.projects },
   devices: createDeviceHandlers(webhooks.seals),
   tokens: organizationsHandlers.tokens,
   connections: organizationsHandlers.connections,
@@ -132,9 +135,16 @@ export const reactions: readonly EventReaction[] = [
   notificationReaction,
 ];
 
+/** Adds the internal operations that only other handlers call. */
+export const withInternalHandlers = <Tree extends object>(handlerTree: Tree): Tree => ({
+  ...handlerTree,
+  insideHandlers,
+  insideBoard: internalBoardHandlers,
+});
+
 /**
  * Returns the operations that handlers may perform: the whole API, and the internal operations that only
  * other handlers call.
  */
 export const performableHandlers = (handlerTree: AllHandlers): ReadonlyMap<string, Handler> =>
-  handlersByOperation({ ...handlerTree, insideHandlers, insideBoard: internalBoardHandlers });
+  handlersByOperation(withInternalHandlers(handlerTree));

@@ -20,7 +20,6 @@ import {
   type Scope,
   type Subject,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
 import { type DomainEvent, type StreamPosition, type Standby } from '@muster/tenancy';
 
 /**
@@ -227,12 +226,10 @@ export const handleBatch = <O extends Operation, Item extends Operation>(
   batch: batch as unknown as Batch,
 });
 
-/** The handlers for each operation of a part of the registry. A missing handler is a compile error. */
+/** The handlers for each operation of a tree of operations. A missing handler is a compile error. */
 export type HandlersOf<Node> = Node extends Operation
   ? Handler<Node>
   : { readonly [Word in keyof Node]: HandlersOf<Node[Word]> };
-
-export type AllHandlers = HandlersOf<Registry>;
 
 function* flattenHandlers(handlers: object): Generator<Handler> {
   for (const node of Object.values(handlers) as unknown[]) {
@@ -242,6 +239,6 @@ function* flattenHandlers(handlers: object): Generator<Handler> {
   }
 }
 
-/** Maps handlers, nested like the registry, by the name of their operation. */
+/** Maps nested handlers by the name of their operation. */
 export const handlersByOperation = (handlers: object): ReadonlyMap<string, Handler> =>
   new Map([...flattenHandlers(handlers)].map((handler) => [handler.operation.name, handler]));

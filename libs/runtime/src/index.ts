@@ -10,13 +10,13 @@ export {
   unauthorized,
   serviceUnavailable,
 } from '@muster/contract';
+export { mayReadAtStandby } from './at-standby.ts';
 export { runReactionsAndWriteTrail } from './conclude.ts';
 export { changedFields, mergeReportedGit, replaceNull } from './changes.ts';
 export { toApiError, valuesMissedByValidation } from './errors.ts';
 export { runAsSystem, type PerformAsSystem } from './as-system.ts';
 export { type OperationResponse, execute } from './execute.ts';
 export {
-  type AllHandlers,
   type WaitCondition,
   handlersByOperation,
   type Caller,

@@ -5,7 +5,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
 import { operation, project } from '@muster/contract';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { handle } from './index.ts';
 
@@ -40,7 +40,7 @@ const handlers = {
 };
 const world = useWorld(handlers);
 
-async function arrangeProject({ orgId }: People, key: string): Promise<string> {
+async function arrangeProject({ orgId }: PeopleOf<typeof world>, key: string): Promise<string> {
   const id = newId();
   await world.rows(
     `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, $3, 'P', 'org', 'hosted')`,
@@ -52,7 +52,7 @@ async function arrangeProject({ orgId }: People, key: string): Promise<string> {
 }
 
 describe('the record that a call is about', () => {
-  const ask = async (people: People, projectId: string, ...others: string[]) => {
+  const ask = async (people: PeopleOf<typeof world>, projectId: string, ...others: string[]) => {
     const params = { projectId, others };
     const { json } = await world.call(people.chloe, handlers.outer, params);
     return (JSON.parse(json) as { ids: (string | null)[] }).ids;

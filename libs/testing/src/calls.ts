@@ -1,5 +1,13 @@
 /** Calls operations from a spec. The pipeline executes them as for a transport, without HTTP. */
-import { errorOf, type Transport } from '@muster/client';
+import {
+  createClientOf,
+  errorOf,
+  type OperationKind,
+  type KindNamespace,
+  kindOf,
+  type KindTree,
+  type Transport,
+} from '@muster/client-core';
 import { newId } from '@muster/driver';
 import {
   type OperationResponse,
@@ -13,9 +21,9 @@ import {
 } from '@muster/runtime';
 import { createFollowers } from '@muster/tenancy';
 import { type TestDatabase } from './database.ts';
-import { type CallSetUp } from './world.ts';
+import { type CallSetUp, type OperationsOf, type TestClient } from './world.ts';
 
-export interface Calls {
+export interface Calls<Handlers> {
   /**
    * Executes a handler for the bearer of the token. If the answer has to wait for a stream, waits and
    * executes the handler again.
@@ -27,11 +35,8 @@ export interface Calls {
     setUp: CallSetUp,
     requestId?: string,
   ) => Promise<OperationResponse>;
-  /**
-   * Returns the transport of the bearer's typed client. It calls the handlers by the names of their
-   * operations.
-   */
-  readonly transportOf: (secret: string) => Transport;
+  /** Returns the bearer's typed client, whose methods call the handlers. */
+  readonly clientOf: (secret: string) => TestClient<Handlers>;
   readonly close: () => Promise<void>;
 }
 
@@ -39,16 +44,16 @@ export interface Calls {
  * Opens the functions that call the given handlers on a database. The given reactions handle the events of
  * the calls.
  */
-export function openCalls(
+export function openCalls<Handlers extends object>(
   database: TestDatabase,
-  handlers: object,
+  handlers: Handlers,
   reactions: readonly EventReaction[],
-): Calls {
+): Calls<Handlers> {
   const byName = handlersByOperation(handlers);
   const authenticator = createAuthenticator(database.app);
   const followers = createFollowers(database.app, () => undefined);
 
-  const run: Calls['run'] = async (
+  const run: Calls<Handlers>['run'] = async (
     secret,
     handler,
     params,
@@ -88,12 +93,29 @@ export function openCalls(
       }
     };
 
+  const kinds = kindsByName([...byName.values()]);
   return {
     run,
-    transportOf,
+    clientOf: (secret) =>
+      createClientOf(kinds as KindNamespace & KindTree<OperationsOf<Handlers>>, transportOf(secret)),
     close: async () => {
       followers.close();
       await authenticator.close();
     },
   };
+}
+
+interface MutableKinds {
+  [word: string]: OperationKind | MutableKinds;
+}
+
+/** Returns the kinds of the handlers' operations, in a tree of the operations' names. */
+function kindsByName(handlers: readonly Handler[]): KindNamespace {
+  const root: MutableKinds = {};
+  for (const { operation } of handlers) {
+    let namespace = root;
+    for (const word of operation.namespace.split('.')) namespace = (namespace[word] ??= {}) as MutableKinds;
+    namespace[operation.name.slice(operation.namespace.length + 1)] = kindOf(operation);
+  }
+  return root;
 }

@@ -10,7 +10,9 @@ export {
   type Makers,
   type OrgSetUp,
   type People,
+  type PeopleOf,
   type Person,
+  type PersonOf,
   type TokenSetUp,
   type World,
 } from './world.ts';

@@ -1,5 +1,4 @@
 /** Creates organizations with their people by SQL, without calling operations. */
-import { createClient, type Transport } from '@muster/client';
 import { newId } from '@muster/driver';
 import { type OrgRole } from '@muster/contract';
 import { hashToken, newTokenSecret } from '@muster/runtime';
@@ -8,6 +7,7 @@ import {
   type OrgSetUp,
   type People,
   type Person,
+  type TestClient,
   type TokenSetUp,
   type World,
 } from './world.ts';
@@ -18,7 +18,7 @@ interface MemberNames {
 }
 
 /** The shared state of a world's makers. */
-interface MakerContext {
+interface MakerContext<Handlers> {
   /** Sends the statements that create records. */
   readonly rows: World['rows'];
   /** Queries the database immediately, even if `rows` batches its statements. */
@@ -28,20 +28,20 @@ interface MakerContext {
    * the database.
    */
   readonly memberNamesById: Map<string, MemberNames>;
-  readonly transportOf: (secret: string) => Transport;
+  readonly clientOf: (secret: string) => TestClient<Handlers>;
 }
 
 /**
  * Returns a function that creates makers of test records. `rows` determines how the makers send their
  * statements.
  */
-export function createMakers(
+export function createMakers<Handlers>(
   read: World['rows'],
-  transportOf: (secret: string) => Transport,
-): (rows: World['rows']) => Makers {
+  clientOf: (secret: string) => TestClient<Handlers>,
+): (rows: World['rows']) => Makers<Handlers> {
   const memberNamesById = new Map<string, MemberNames>();
   return (rows) => {
-    const making: MakerContext = { rows, read, memberNamesById, transportOf };
+    const making: MakerContext<Handlers> = { rows, read, memberNamesById, clientOf };
     return {
       org: (setUp) => makeOrg(making, setUp),
       member: (...member) => makeMember(making, ...member),
@@ -51,7 +51,10 @@ export function createMakers(
   };
 }
 
-async function makeOrg(making: MakerContext, { policy = {}, plan = 'team' }: OrgSetUp = {}): Promise<People> {
+async function makeOrg<Handlers>(
+  making: MakerContext<Handlers>,
+  { policy = {}, plan = 'team' }: OrgSetUp = {},
+): Promise<People<Handlers>> {
   const { rows } = making;
   const orgId = newId();
   const slug = `org-${orgId.slice(-12)}`;
@@ -72,7 +75,12 @@ async function makeOrg(making: MakerContext, { policy = {}, plan = 'team' }: Org
   return { orgId, slug, ana, ben, chloe, dan, robo };
 }
 
-async function makeMember(making: MakerContext, orgId: string, name: string, role: OrgRole): Promise<Person> {
+async function makeMember<Handlers>(
+  making: MakerContext<Handlers>,
+  orgId: string,
+  name: string,
+  role: OrgRole,
+): Promise<Person<Handlers>> {
   const { rows, memberNamesById } = making;
   const id = newId();
   const handle = name
@@ -93,12 +101,12 @@ async function makeMember(making: MakerContext, orgId: string, name: string, rol
 }
 
 /** Creates a token for the member, or for a new agent of theirs. */
-async function makeToken(
-  { rows, read, memberNamesById, transportOf }: MakerContext,
+async function makeToken<Handlers>(
+  { rows, read, memberNamesById, clientOf }: MakerContext<Handlers>,
   orgId: string,
   memberId: string,
   setUp: TokenSetUp = {},
-): Promise<Person> {
+): Promise<Person<Handlers>> {
   const secret = newTokenSecret('test');
   const { handle, name } = memberNamesById.get(memberId) ?? (await readNames(read, orgId, memberId));
   let agentId: string | null = null;
@@ -126,7 +134,7 @@ async function makeToken(
     setUp.projectIds ?? null,
     setUp.inbox ?? false,
   );
-  return Object.assign(createClient(transportOf(secret)), {
+  return Object.assign(clientOf(secret), {
     me: { memberId, agentId, handle, name: setUp.agent ?? name, token: secret },
   });
 }

@@ -1,5 +1,4 @@
 /** Opens the world of a spec. Programs that run without Jest use it, too. */
-import { createClient } from '@muster/client';
 import { sendBurst, type Statement } from '@muster/driver';
 import { type EventReaction } from '@muster/runtime';
 import { openCalls } from './calls.ts';
@@ -9,10 +8,10 @@ import { createMakers } from './makers.ts';
 import { type Makers, type World } from './world.ts';
 
 export { openTestDatabase } from './database.ts';
-export { type World } from './world.ts';
+export { type Makers, type People, type Person, type World } from './world.ts';
 
 /** A world that has to be closed together with its database. */
-export interface OpenWorld extends World {
+export interface OpenWorld<Handlers = object> extends World<Handlers> {
   close(): Promise<void>;
 }
 
@@ -20,17 +19,17 @@ export interface OpenWorld extends World {
  * Creates a test environment on a database, in which a spec can call the given handlers. Their events trigger the
  * given reactions.
  */
-export function openWorld(
+export function openWorld<Handlers extends object>(
   database: TestDatabase,
-  handlers: object,
+  handlers: Handlers,
   reactions: readonly EventReaction[] = [],
-): OpenWorld {
+): OpenWorld<Handlers> {
   const rows = async <Row>(sql: string, ...parameters: unknown[]): Promise<Row[]> =>
     (await database.owner.query(sql, parameters)).rows as Row[];
   const calls = openCalls(database, handlers, reactions);
-  const makersBy = createMakers(rows, calls.transportOf);
+  const makersBy = createMakers(rows, calls.clientOf);
 
-  const gathered = async <Result>(make: (makers: Makers) => Promise<Result>): Promise<Result> => {
+  const gathered = async <Result>(make: (makers: Makers<Handlers>) => Promise<Result>): Promise<Result> => {
     const statements: Statement[] = [];
     const result = await make(
       makersBy(async (sql, ...parameters) => {
@@ -53,7 +52,7 @@ export function openWorld(
       await calls.close();
       await database.close();
     },
-    client: (secret) => createClient(calls.transportOf(secret)),
+    client: calls.clientOf,
     call: (person, handler, params, options = {}) => calls.run(person.me.token, handler, params, options),
     ...makersBy(rows),
     org: (setUp) => gathered(({ org }) => org(setUp)),

@@ -1,4 +1,4 @@
-import { MusterError } from '@muster/client';
+import { MusterError } from '@muster/client-core';
 
 /** Returns the error object of a rejected call. Throws any other error, and an error if the call succeeds. */
 export async function refusalOf(call: Promise<unknown>): Promise<MusterError['body']> {

@@ -8,14 +8,17 @@ import { type World } from './world.ts';
  * Sets up a test environment for the calling spec file: a database, and calls of the given handlers. Their events
  * trigger the given reactions.
  */
-export function useWorld(handlers: object, reactions: readonly EventReaction[] = []): World {
-  let open: OpenWorld | undefined;
+export function useWorld<Handlers extends object>(
+  handlers: Handlers,
+  reactions: readonly EventReaction[] = [],
+): World<Handlers> {
+  let open: OpenWorld<Handlers> | undefined;
   beforeAll(async () => {
     open = openWorld(await cloneDatabase(), handlers, reactions);
   });
   afterAll(() => open?.close());
 
-  const ready = (): World => {
+  const ready = (): World<Handlers> => {
     if (open === undefined) throw new Error('the world is there from beforeAll on');
     return open;
   };

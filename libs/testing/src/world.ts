@@ -1,12 +1,19 @@
 /** The world of a spec: organizations with people, who call operations as their tokens allow. */
-import { type Client } from '@muster/client';
+import { type ClientOf } from '@muster/client-core';
 import { type Pool } from '@muster/driver';
-import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/contract';
+import { type Operation, type OrgRole, type Plan, type Policy, type Scope } from '@muster/contract';
 import { type Handler, type OperationResponse } from '@muster/runtime';
 import { type TestDatabase } from './database.ts';
 
-/** A member or an agent with a token: the typed client, and their identity. */
-export type Person = Client & {
+/** The operations of handlers, in the tree of the handlers. */
+export type OperationsOf<Handlers> = Handlers extends { readonly operation: infer O extends Operation }
+  ? O
+  : { readonly [Word in keyof Handlers]: OperationsOf<Handlers[Word]> };
+/** The typed client of the operations under test. */
+export type TestClient<Handlers> = ClientOf<OperationsOf<Handlers>>;
+
+/** A member or an agent with a token: the typed client of the operations under test, and their identity. */
+export type Person<Handlers = object> = TestClient<Handlers> & {
   readonly me: {
     readonly memberId: string;
     readonly agentId: string | null;
@@ -20,14 +27,14 @@ export type Person = Client & {
  * An organization with its people: the owner Ana, the admin Ben, the member Chloé, the viewer Dan, and
  * Chloé's agent Robo.
  */
-export interface People {
+export interface People<Handlers = object> {
   readonly orgId: string;
   readonly slug: string;
-  readonly ana: Person;
-  readonly ben: Person;
-  readonly chloe: Person;
-  readonly dan: Person;
-  readonly robo: Person;
+  readonly ana: Person<Handlers>;
+  readonly ben: Person<Handlers>;
+  readonly chloe: Person<Handlers>;
+  readonly dan: Person<Handlers>;
+  readonly robo: Person<Handlers>;
 }
 
 export interface OrgSetUp {
@@ -35,23 +42,25 @@ export interface OrgSetUp {
   readonly plan?: Plan;
 }
 
-export interface World {
+export interface World<Handlers = object> {
   readonly database: TestDatabase;
   /** Creates a new organization. Specs do not share organizations. */
-  org(setUp?: OrgSetUp): Promise<People>;
+  org(setUp?: OrgSetUp): Promise<People<Handlers>>;
   /** Creates another member of an organization. */
-  member(orgId: string, name: string, role: OrgRole): Promise<Person>;
+  member(orgId: string, name: string, role: OrgRole): Promise<Person<Handlers>>;
   /** Creates another token for a member. */
-  token(orgId: string, memberId: string, setUp?: TokenSetUp): Promise<Person>;
+  token(orgId: string, memberId: string, setUp?: TokenSetUp): Promise<Person<Handlers>>;
   /** Returns the typed client of a token's bearer. */
-  client(secret: string): Client;
-  /** Calls any handler, even one that is not in the registry. Returns and throws like the pipeline. */
+  client(secret: string): TestClient<Handlers>;
+  /** Calls any handler, even one that is not under test. Returns and throws like the pipeline. */
   call(person: Person, handler: Handler, params: unknown, options?: CallSetUp): Promise<OperationResponse>;
   /**
    * Collects the INSERT statements of all maker functions that the callback calls, and sends them together when
    * it returns. Until then the records do not exist, and `rows` of the makers returns an empty array.
    */
-  readonly batchStatements: <Result>(createRecords: (makers: Makers) => Promise<Result>) => Promise<Result>;
+  readonly batchStatements: <Result>(
+    createRecords: (makers: Makers<Handlers>) => Promise<Result>,
+  ) => Promise<Result>;
   /** Queries rows as the owner of the tables. */
   readonly rows: <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]>;
   /**
@@ -77,7 +86,11 @@ export interface RowLock {
 }
 
 /** The functions that create rows and people. */
-export type Makers = Pick<World, 'org' | 'member' | 'token' | 'rows'>;
+export type Makers<Handlers = object> = Pick<World<Handlers>, 'org' | 'member' | 'token' | 'rows'>;
+
+/** The people of a world, for the type of a variable. */
+export type PeopleOf<W> = W extends World<infer Handlers> ? People<Handlers> : never;
+export type PersonOf<W> = W extends World<infer Handlers> ? Person<Handlers> : never;
 
 export interface TokenSetUp {
   readonly scopes?: readonly Scope[];

@@ -12,7 +12,7 @@ import {
   collectKnownValues,
   requestsFor,
   type FuzzCall,
-} from '@muster/testing/fuzz';
+} from '@muster/examples/fuzz';
 import fc from 'fast-check';
 import { metricOf, openCallers } from '../callers.ts';
 import { type GuardRemoval, without } from '../guards.ts';
@@ -78,7 +78,7 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
     let fault: string | undefined;
     try {
       const answer: unknown = JSON.parse(text);
-      fault = way === 'tool' ? findMcpFault(sent, status, answer) : findHttpFault(sent, status, answer);
+      fault = (way === 'tool' ? findMcpFault : findHttpFault)(operations, sent, status, answer);
     } catch {
       fault = `was answered with no JSON: ${text.slice(0, 200)}`;
     }

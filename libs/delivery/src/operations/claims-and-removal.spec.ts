@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { organizationsHandlers } from '@muster/organizations';
-import { type People, type Person, refusalOf, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, refusalOf, useWorld } from '@muster/testing';
 import { acquire, workOn } from '../../test/locks.ts';
 import { arrangeStories } from '../../test/stories.ts';
 import { type ExecutionRow } from '../data/executions.ts';
@@ -11,7 +11,7 @@ import { applyTransition } from '../leases/step.ts';
 const agents = { ...organizationsHandlers.agents, ...deliveryHandlers.agents };
 const world = useWorld({ ...deliveryHandlers, ...organizationsHandlers, agents }, [executionReactions]);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let projectId: string;
 let stories: readonly string[];
 beforeEach(async () => {
@@ -25,7 +25,7 @@ const holdings = async (): Promise<unknown[]> => [
   ...(await world.rows(`select id from executions where org_id = $1 and state = 'offered'`, people.orgId)),
   ...(await world.rows('select run_id from agent_runs where org_id = $1 and ended_at is null', people.orgId)),
 ];
-const begin = (who: Person, runId = 'run-1') =>
+const begin = (who: PersonOf<typeof world>, runId = 'run-1') =>
   who.agents.runEvent({ projectId: 'WEB', runId, kind: 'started' }).catch(refusedAsGone);
 /** Expects the error for a caller who was removed during the call. */
 const refusedAsGone = (error: unknown) => {

@@ -3,7 +3,7 @@ import { newId, type Pool } from '@muster/driver';
 import { type GivenRole } from '@muster/contract';
 import { type EventReaction } from '@muster/runtime';
 import { inOrganizationAsSystem } from '@muster/tenancy';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../index.ts';
 import { acceptInvitation } from './accept.ts';
 import { prepareInvitationMail } from './mail.ts';
@@ -26,7 +26,7 @@ const secretIn = (link: string | undefined): string =>
   new URLSearchParams(new URL(link ?? '').hash.slice(1)).get('token') ?? '';
 
 async function invited(
-  { orgId, ana }: People,
+  { orgId, ana }: PeopleOf<typeof world>,
   what: { email?: string; role?: GivenRole; teamIds?: string[]; projectIds?: string[] } = {},
 ): Promise<{ id: string; secret: string }> {
   const { invitation } = await ana.members.invite({ email: 'noor@example.com', ...what });

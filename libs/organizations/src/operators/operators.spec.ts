@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../index.ts';
 import { addMember, listMembers } from './members.ts';
 import { createOrganization, listOrganizations } from './organizations.ts';
@@ -16,7 +16,7 @@ const organization = (setUp: { seats?: number; plan?: 'free' | 'team' | 'enterpr
     owner: { email: 'ana@acme.example', name: 'Ana' },
     ...setUp,
   });
-const project = async ({ orgId }: Pick<People, 'orgId'>, key: string): Promise<string> => {
+const project = async ({ orgId }: Pick<PeopleOf<typeof world>, 'orgId'>, key: string): Promise<string> => {
   const id = newId();
   await world.rows(
     `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, $3, 'P', 'org', 'hosted')`,

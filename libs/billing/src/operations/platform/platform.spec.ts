@@ -2,17 +2,20 @@ import { describe, expect, it } from '@jest/globals';
 import { maxSearchedRows, newId } from '@muster/driver';
 import { isOutboxJob, jobNames } from '@muster/jobs';
 import { type Scope } from '@muster/contract';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { platform } from './handlers.ts';
 
 const world = useWorld({ admin: { platform } });
 
-const tokenOf = ({ orgId, ana }: People, scopes: readonly Scope[]): Promise<Person> =>
-  world.token(orgId, ana.me.memberId, { scopes });
-const operatorOf = (people: People): Promise<Person> => tokenOf(people, ['platform']);
+const tokenOf = (
+  { orgId, ana }: PeopleOf<typeof world>,
+  scopes: readonly Scope[],
+): Promise<PersonOf<typeof world>> => world.token(orgId, ana.me.memberId, { scopes });
+const operatorOf = (people: PeopleOf<typeof world>): Promise<PersonOf<typeof world>> =>
+  tokenOf(people, ['platform']);
 
 /** Creates an organization with a slug that is not part of the slug of any other organization. */
-async function named(slug: string): Promise<People> {
+async function named(slug: string): Promise<PeopleOf<typeof world>> {
   const people = await world.org();
   await world.rows('update orgs set slug = $2, name = $3 where id = $1', people.orgId, slug, `The ${slug}`);
   return { ...people, slug };
@@ -323,7 +326,12 @@ describe('nobody else', () => {
       `app.platform_executions()`,
     ];
     const client = await world.database.app.connect();
-    const attempt = async (token: Person | null, target: 'platform' | null, call: string, pass?: string) => {
+    const attempt = async (
+      token: PersonOf<typeof world> | null,
+      target: 'platform' | null,
+      call: string,
+      pass?: string,
+    ) => {
       await client.query('begin');
       try {
         if (token !== null)

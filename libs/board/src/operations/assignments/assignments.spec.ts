@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { maxSearchedRows, newId } from '@muster/driver';
 import { type Story } from '@muster/contract';
 import { registry } from '@muster/registry';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { epics } from '../epics/handlers.ts';
 import { stories } from '../stories/handlers.ts';
@@ -10,7 +10,7 @@ import { assignments } from './handlers.ts';
 
 const world = useWorld({ assignments, stories, epics });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let story: Story;
 beforeEach(async () => {
@@ -25,7 +25,7 @@ const events = () =>
     `select kind, subject, project_id, data from activity where org_id = $1 and kind like 'assignment.%' order by seq`,
     people.orgId,
   );
-const idOf = (person: People['ana']) => person.me.memberId;
+const idOf = (person: PeopleOf<typeof world>['ana']) => person.me.memberId;
 const roboId = () => people.robo.me.agentId ?? '';
 
 describe('assignments.set', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
-import { type Person, useWorld } from '@muster/testing';
+import { type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { boardColumns } from './handlers.ts';
@@ -19,7 +19,7 @@ const lastEvent = async (orgId: string) =>
 /**
  * Returns the names of the columns from left to right. Expects that their positions are 0, 1, 2 and so on.
  */
-async function namesOn(person: Person, projectId: string): Promise<string[]> {
+async function namesOn(person: PersonOf<typeof world>, projectId: string): Promise<string[]> {
   const { items } = await person.boardColumns.list({ projectId });
   expect(items.map(({ position }) => position)).toEqual(items.map((_, index) => index));
   return items.map(({ name }) => name);

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Story } from '@muster/contract';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { comments } from './handlers.ts';
 
 const world = useWorld({ stories, comments });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let story: Story;
 beforeEach(async () => {
@@ -17,10 +17,11 @@ beforeEach(async () => {
   ({ story } = await people.ana.stories.create({ projectId: board.projectId, title: 'Passkeys' }));
 });
 
-const say = async (body: string, who: Person = people.chloe, parentId?: string) =>
+const say = async (body: string, who: PersonOf<typeof world> = people.chloe, parentId?: string) =>
   (await who.comments.create({ storyId: story.id, body, ...(parentId !== undefined && { parentId }) }))
     .comment;
-const threads = async (who: Person = people.dan) => (await who.comments.list({ storyId: story.id })).items;
+const threads = async (who: PersonOf<typeof world> = people.dan) =>
+  (await who.comments.list({ storyId: story.id })).items;
 const happened = async () =>
   world.rows<{ kind: string; data: unknown }>(
     `select kind, data from activity where org_id = $1 and kind like 'comment.%' and kind <> 'comment.created' order by seq`,
@@ -333,7 +334,7 @@ describe('comments.resolve', () => {
   it('resolves a thread and opens it again, once each', async () => {
     const comment = await say('x');
     await say('y', people.dan, comment.id);
-    const resolve = async (resolved: boolean, who: Person) =>
+    const resolve = async (resolved: boolean, who: PersonOf<typeof world>) =>
       (await who.comments.resolve({ commentId: comment.id, resolved })).comment;
     const resolved = await resolve(true, people.robo);
     expect(resolved).toMatchObject({ resolvedBy: { name: 'Robo' }, version: 2, editedAt: null });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Story } from '@muster/contract';
 import { registry } from '@muster/registry';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { storySpec } from '../storySpec/handlers.ts';
@@ -10,7 +10,7 @@ import { comments } from './handlers.ts';
 
 const world = useWorld({ stories, storySpec, comments });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let story: Story;
 beforeEach(async () => {

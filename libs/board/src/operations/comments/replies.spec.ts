@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Story } from '@muster/contract';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { comments } from './handlers.ts';
 
 const world = useWorld({ stories, comments });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let story: Story;
 beforeEach(async () => {
   people = await world.org();
@@ -15,7 +15,7 @@ beforeEach(async () => {
   ({ story } = await people.ana.stories.create({ projectId, title: 'Passkeys' }));
 });
 
-const say = async (body: string, who: Person = people.chloe, parentId?: string) =>
+const say = async (body: string, who: PersonOf<typeof world> = people.chloe, parentId?: string) =>
   (await who.comments.create({ storyId: story.id, body, ...(parentId !== undefined && { parentId }) }))
     .comment;
 const threads = async () => (await people.dan.comments.list({ storyId: story.id })).items;

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { newId } from '@muster/driver';
 import { type Contract, contractKinds, type InputOf, type Story } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { contracts } from './handlers.ts';
 
 const world = useWorld({ stories, contracts });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let story: Story;
 beforeEach(async () => {
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 type Draft = Partial<InputOf<typeof registry.contracts.publish>>;
-const publishAs = (who: Person, content: string, draft: Draft = {}) =>
+const publishAs = (who: PersonOf<typeof world>, content: string, draft: Draft = {}) =>
   who.contracts.publish({ projectId: 'WEB', slug: 'session-api', kind: 'typescript', content, ...draft });
 const publish = (content: string, draft?: Draft) => publishAs(people.chloe, content, draft);
 

@@ -2,12 +2,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { boardHandlers } from '../../index.ts';
 
 const world = useWorld(boardHandlers);
-let people: People;
+let people: PeopleOf<typeof world>;
 
 type Item = InputOf<typeof registry.imports.put>['items'][number];
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   );
 });
 
-const putAs = async (person: Person, ...items: Item[]) => {
+const putAs = async (person: PersonOf<typeof world>, ...items: Item[]) => {
   const { import: begun } = await person.imports.begin({ projectId: 'WEB', provider: 'jira', name: 'x' });
   return (await person.imports.put({ importId: begun.id, items, theirs: true })).results;
 };

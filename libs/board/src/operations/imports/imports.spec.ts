@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { allOf } from '../../../test/importing.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';
 import { boardHandlers } from '../../index.ts';
 
 const world = useWorld(boardHandlers);
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let importId: string;
 

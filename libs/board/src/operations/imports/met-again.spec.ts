@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { boardHandlers } from '../../index.ts';
 
 const world = useWorld(boardHandlers);
-let people: People;
+let people: PeopleOf<typeof world>;
 let importId: string;
 
 type Item = InputOf<typeof registry.imports.put>['items'][number];

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { type InputOf, type Story } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type Person, useWorld } from '@muster/testing';
+import { type PersonOf, useWorld } from '@muster/testing';
 import fc from 'fast-check';
 import { arrangeBoard } from '../../../test/board.ts';
 import { boardHandlers } from '../../index.ts';
@@ -46,8 +46,8 @@ const runs = fc.record({
 });
 
 interface Arranged {
-  readonly ana: Person;
-  readonly apply: (items: FieldsByRef) => ReturnType<Person['plans']['apply']>;
+  readonly ana: PersonOf<typeof world>;
+  readonly apply: (items: FieldsByRef) => ReturnType<PersonOf<typeof world>['plans']['apply']>;
 }
 
 async function arrange(): Promise<Arranged> {
@@ -63,7 +63,10 @@ async function arrange(): Promise<Arranged> {
 }
 
 /** Reads the fields of all stories in the form of the plan. */
-async function readBoard(ana: Person, idByRef: ReadonlyMap<string, string>): Promise<Record<string, Fields>> {
+async function readBoard(
+  ana: PersonOf<typeof world>,
+  idByRef: ReadonlyMap<string, string>,
+): Promise<Record<string, Fields>> {
   const refById = new Map([...idByRef].map(([ref, id]) => [id, ref]));
   const stories = await Promise.all(
     refs.map(async (ref) => (await ana.stories.get({ storyId: idByRef.get(ref) ?? '' })).story),

@@ -2,15 +2,15 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';
 import { boardHandlers, unblockReactions } from '../../index.ts';
 
 const world = useWorld(boardHandlers, [unblockReactions]);
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
-let ana: Person;
+let ana: PersonOf<typeof world>;
 
 type ApplyParams = InputOf<typeof registry.plans.apply>;
 type Item = ApplyParams['items'][number];

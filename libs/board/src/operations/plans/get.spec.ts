@@ -2,13 +2,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { boardHandlers } from '../../index.ts';
 
 const world = useWorld(boardHandlers);
-let people: People;
-let ana: Person;
+let people: PeopleOf<typeof world>;
+let ana: PersonOf<typeof world>;
 
 type ApplyParams = InputOf<typeof registry.plans.apply>;
 type Item = ApplyParams['items'][number];

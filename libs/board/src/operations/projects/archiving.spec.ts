@@ -3,7 +3,7 @@
  * all.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { comments } from '../comments/handlers.ts';
@@ -14,7 +14,7 @@ import { stories } from '../stories/handlers.ts';
 import { projects } from './handlers.ts';
 
 const world = useWorld({ projects, stories, comments, epics, assignments, reviewers, search });
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 
 beforeEach(async () => {

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf, type Prompt } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { prompts } from './handlers.ts';
 
 const world = useWorld({ prompts });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 beforeEach(async () => {
   people = await world.org();
@@ -16,9 +16,9 @@ beforeEach(async () => {
 
 type Draft = Partial<InputOf<typeof registry.prompts.org.upsert>>;
 const draftOf = (draft: Draft) => ({ slug: 'start', title: 'Start', body: 'Read the spec.', ...draft });
-const upsertOrg = async (draft: Draft = {}, who: Person = people.ben): Promise<Prompt> =>
+const upsertOrg = async (draft: Draft = {}, who: PersonOf<typeof world> = people.ben): Promise<Prompt> =>
   (await who.prompts.org.upsert(draftOf(draft))).prompt;
-const upsertProject = async (draft: Draft = {}, who: Person = people.ben): Promise<Prompt> =>
+const upsertProject = async (draft: Draft = {}, who: PersonOf<typeof world> = people.ben): Promise<Prompt> =>
   (await who.prompts.project.upsert({ projectId: 'web', ...draftOf(draft) })).prompt;
 
 /**
@@ -28,13 +28,15 @@ const upsertProject = async (draft: Draft = {}, who: Person = people.ben): Promi
 const owners = ['org', 'project'] as const;
 const upsert = { org: upsertOrg, project: upsertProject };
 const list = {
-  org: (who: Person, params: InputOf<typeof registry.prompts.org.list> = {}) => who.prompts.org.list(params),
-  project: (who: Person, params: InputOf<typeof registry.prompts.org.list> = {}) =>
+  org: (who: PersonOf<typeof world>, params: InputOf<typeof registry.prompts.org.list> = {}) =>
+    who.prompts.org.list(params),
+  project: (who: PersonOf<typeof world>, params: InputOf<typeof registry.prompts.org.list> = {}) =>
     who.prompts.project.list({ projectId: 'WEB', ...params }),
 };
 const remove = {
-  org: (who: Person, slug: string) => who.prompts.org.delete({ slug }),
-  project: (who: Person, slug: string) => who.prompts.project.delete({ projectId: 'WEB', slug }),
+  org: (who: PersonOf<typeof world>, slug: string) => who.prompts.org.delete({ slug }),
+  project: (who: PersonOf<typeof world>, slug: string) =>
+    who.prompts.project.delete({ projectId: 'WEB', slug }),
 };
 
 const happened = () =>

@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Story } from '@muster/contract';
 import { registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { reviewers } from './handlers.ts';
 
 const world = useWorld({ reviewers, stories });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let story: Story;
 beforeEach(async () => {
@@ -18,8 +18,8 @@ beforeEach(async () => {
   ({ story } = await people.ana.stories.create({ projectId: board.projectId, title: 'Passkeys' }));
 });
 
-const idOf = (person: Person) => person.me.memberId;
-const agentOf = (person: Person) => person.me.agentId ?? '';
+const idOf = (person: PersonOf<typeof world>) => person.me.memberId;
+const agentOf = (person: PersonOf<typeof world>) => person.me.agentId ?? '';
 const add = async (who: { memberId: string } | { agentId: string }, storyId = story.id) =>
   (await people.ana.reviewers.add({ storyId, ...who })).reviewer;
 const events = () =>
@@ -203,9 +203,9 @@ describe('reviewers.remove', () => {
 
   it("leaves another's verdict to them and to leads: no contributor takes a request for changes away", async () => {
     const { ana, ben, chloe, robo } = people;
-    const remove = (who: Person, whom: { memberId: string } | { agentId: string }) =>
+    const remove = (who: PersonOf<typeof world>, whom: { memberId: string } | { agentId: string }) =>
       who.reviewers.remove({ storyId: story.id, ...whom });
-    const say = (who: Person) =>
+    const say = (who: PersonOf<typeof world>) =>
       who.reviewers.setVerdict({ storyId: story.id, verdict: 'changes_requested', note: 'See above.' });
     const kept = { status: 403, body: { details: { reason: 'verdict_of_another' } } };
     const bens = { memberId: idOf(ben) };

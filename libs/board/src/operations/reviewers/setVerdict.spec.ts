@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Story } from '@muster/contract';
 import { registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { stories } from '../stories/handlers.ts';
@@ -10,7 +10,7 @@ import { reviewers } from './handlers.ts';
 
 const world = useWorld({ reviewers, stories, storySpec, assignments });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let story: Story;
 const begin = async (policy: Parameters<typeof world.org>[0] = {}) => {
@@ -20,11 +20,11 @@ const begin = async (policy: Parameters<typeof world.org>[0] = {}) => {
 };
 beforeEach(() => begin());
 
-const idOf = (person: Person) => person.me.memberId;
-const agentOf = (person: Person) => person.me.agentId ?? '';
+const idOf = (person: PersonOf<typeof world>) => person.me.memberId;
+const agentOf = (person: PersonOf<typeof world>) => person.me.agentId ?? '';
 const add = (who: { memberId: string } | { agentId: string }) =>
   people.ana.reviewers.add({ storyId: story.id, ...who });
-const say = async (who: Person, params: object) =>
+const say = async (who: PersonOf<typeof world>, params: object) =>
   (await who.reviewers.setVerdict({ storyId: story.id, verdict: 'approved', ...params })).reviewer;
 const standing = async () => (await people.dan.reviewers.list({ storyId: story.id })).items;
 const events = () =>

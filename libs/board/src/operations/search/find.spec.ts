@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { registry } from '@muster/registry';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { comments } from '../comments/handlers.ts';
 import { epics } from '../epics/handlers.ts';
@@ -10,7 +10,7 @@ import { search } from './handlers.ts';
 
 const world = useWorld({ search, stories, epics, comments, storySpec });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 beforeEach(async () => {
   people = await world.org();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { comments } from '../comments/handlers.ts';
 import { stories } from '../stories/handlers.ts';
@@ -7,7 +7,7 @@ import { search } from './handlers.ts';
 
 const world = useWorld({ search, stories, comments });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let open: TestBoard;
 let hidden: TestBoard;
 beforeEach(async () => {
@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const story = async (board: TestBoard, title: string) =>
   (await people.ana.stories.create({ projectId: board.key, title, spec: `${title} in words` })).story;
-const find = async (who: Person, query: string, more: object = {}) =>
+const find = async (who: PersonOf<typeof world>, query: string, more: object = {}) =>
   (await who.search.find({ query, kinds: ['story', 'epic', 'spec', 'comment'], ...more })).items;
 
 describe('what search.find shows', () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { comments } from '../comments/handlers.ts';
 import { epics } from '../epics/handlers.ts';
@@ -8,7 +8,7 @@ import { storySpec } from '../storySpec/handlers.ts';
 
 const world = useWorld({ stories, epics, comments, storySpec });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 beforeEach(async () => {
   people = await world.org();

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf, type StorySummary } from '@muster/contract';
 import { type Registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from './handlers.ts';
 
@@ -10,9 +10,9 @@ const world = useWorld({ stories });
 
 type Params = Omit<InputOf<Registry['stories']['list']>, 'projectId' | 'view'>;
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
-let ana: Person;
+let ana: PersonOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
   board = await arrangeBoard(world, people.orgId);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Story } from '@muster/contract';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { boardColumns } from '../boardColumns/handlers.ts';
@@ -17,9 +17,9 @@ const world = useWorld({
   ...{ assignments, boardColumns, comments, epics, projects, reviewers, search, stories, storySpec },
 });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
-let ana: Person;
+let ana: PersonOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
   board = await arrangeBoard(world, people.orgId);

@@ -5,7 +5,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { noReportedCode, type Story, type Verdict, verdicts } from '@muster/contract';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import fc from 'fast-check';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
@@ -15,7 +15,7 @@ import { stories } from './handlers.ts';
 
 const world = useWorld({ stories, storySpec, assignments, reviewers });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let story: Story;
 const begin = async (policy: object) => {
@@ -31,14 +31,14 @@ const setPolicy = (policy: object) =>
   world.rows('update orgs set policy = policy || $2 where id = $1', people.orgId, policy);
 beforeEach(() => begin({ requiredApprovals: 1 }));
 
-const idOf = (person: Person) => person.me.memberId;
-const ask = async (...whom: Person[]) => {
+const idOf = (person: PersonOf<typeof world>) => person.me.memberId;
+const ask = async (...whom: PersonOf<typeof world>[]) => {
   for (const person of whom) {
     const who = person.me.agentId === null ? { memberId: idOf(person) } : { agentId: person.me.agentId };
     await people.ana.reviewers.add({ storyId: story.id, ...who });
   }
 };
-const say = (who: Person, verdict: Verdict = 'approved') =>
+const say = (who: PersonOf<typeof world>, verdict: Verdict = 'approved') =>
   who.reviewers.setVerdict({ storyId: story.id, verdict, note: 'See above.' });
 const finish = () => people.ana.stories.updateStatus({ storyId: story.id, status: 'done' });
 const shut = (...unmet: object[]) => ({ status: 422, body: { details: { reason: 'policy', unmet } } });
@@ -169,7 +169,7 @@ describe('the gate into done', () => {
     await say(chloe);
     const stale = async () =>
       (await people.ana.reviewers.list({ storyId: story.id })).items.map((item) => item.stale);
-    const remove = (person: Person) =>
+    const remove = (person: PersonOf<typeof world>) =>
       world.rows(`update members set status = 'removed' where org_id = $1 and id = $2`, orgId, idOf(person));
     await expect(finish()).rejects.toMatchObject({ reason: 'policy' });
     await remove(chloe);

@@ -1,12 +1,12 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { maxSearchedRows } from '@muster/driver';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from './handlers.ts';
 
 const world = useWorld({ stories });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 /** The number of stories in each of the first two columns: more than a search examines for one page. */
 const inEach = 3_000;

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf } from '@muster/contract';
 import { type Registry, registry } from '@muster/registry';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { stories } from './handlers.ts';
@@ -12,7 +12,7 @@ const world = useWorld({ stories, assignments });
 
 type Params = InputOf<Registry['stories']['search']>;
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let web: TestBoard;
 let app: TestBoard;
 let hidden: TestBoard;
@@ -39,10 +39,11 @@ const archive = ({ projectId }: TestBoard) =>
 async function readAll(params: Params, limit: number): Promise<string[]> {
   const found: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null;) {
-    const page: Awaited<ReturnType<People['ana']['stories']['search']>> = await people.chloe.stories.search({
-      ...{ ...params, limit },
-      ...(cursor !== undefined && { cursor }),
-    });
+    const page: Awaited<ReturnType<PeopleOf<typeof world>['ana']['stories']['search']>> =
+      await people.chloe.stories.search({
+        ...{ ...params, limit },
+        ...(cursor !== undefined && { cursor }),
+      });
     found.push(...page.items.map(({ key }) => key));
     cursor = page.nextCursor;
   }

@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from './handlers.ts';
 
 const world = useWorld({ stories });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
-let ana: Person;
-let ben: Person;
+let ana: PersonOf<typeof world>;
+let ben: PersonOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
   board = await arrangeBoard(world, people.orgId);
@@ -52,7 +52,8 @@ describe('stories.subscribe', () => {
   it('keeps the choice of each member, and shows it to them alone', async () => {
     const { dan, robo } = people;
     const story = await make();
-    const seenBy = async (who: Person) => (await who.stories.get({ storyId: 'WEB-1' })).subscribed;
+    const seenBy = async (who: PersonOf<typeof world>) =>
+      (await who.stories.get({ storyId: 'WEB-1' })).subscribed;
     expect(await dan.stories.subscribe({ storyId: 'web-1', subscribed: true })).toEqual({
       subscription: { storyId: story.id, subscribed: true },
     });

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from './handlers.ts';
 
 const world = useWorld({ stories });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
-let ana: Person;
+let ana: PersonOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
   board = await arrangeBoard(world, people.orgId);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf, type Story } from '@muster/contract';
 import { type Registry, registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { epics } from '../epics/handlers.ts';
@@ -14,9 +14,9 @@ const world = useWorld({ stories, assignments, epics, projects, storySpec });
 
 type Params = InputOf<Registry['stories']['updateMany']>;
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
-let ana: Person;
+let ana: PersonOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
   board = await arrangeBoard(world, people.orgId);

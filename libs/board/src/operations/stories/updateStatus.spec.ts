@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type StoryStatus } from '@muster/contract';
-import { type People, waitUntil, useWorld } from '@muster/testing';
+import { type PeopleOf, waitUntil, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { canMove } from '../../rules/workflow.ts';
 import { storySpec } from '../storySpec/handlers.ts';
@@ -9,7 +9,7 @@ import { stories } from './handlers.ts';
 
 const world = useWorld({ stories, storySpec });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 beforeEach(async () => {
   people = await world.org();

@@ -12,7 +12,7 @@ import {
 import { registry } from '@muster/registry';
 import { organizationsHandlers } from '@muster/organizations';
 import { handle } from '@muster/runtime';
-import { withTestTimeouts, type People, useWorld } from '@muster/testing';
+import { withTestTimeouts, type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { comments } from '../comments/handlers.ts';
@@ -56,7 +56,7 @@ const world = useWorld({
   },
 });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let story: Story;
 beforeEach(async () => {

@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { newId } from '@muster/driver';
 import { type Story } from '@muster/contract';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { storySpec } from './handlers.ts';
 
 const world = useWorld({ stories, storySpec });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let story: Story;
 beforeEach(async () => {
   people = await world.org();

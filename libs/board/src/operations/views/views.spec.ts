@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf, type ProjectRole, type View } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { maxViewsOfMember } from '../../data/views.ts';
 import { views } from './handlers.ts';
 
 const world = useWorld({ views });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let board: TestBoard;
 beforeEach(async () => {
   people = await world.org();
@@ -17,11 +17,11 @@ beforeEach(async () => {
 });
 
 type Draft = Partial<InputOf<typeof registry.views.create>>;
-const save = async (who: Person, draft: Draft = {}): Promise<View> =>
+const save = async (who: PersonOf<typeof world>, draft: Draft = {}): Promise<View> =>
   (await who.views.create({ name: 'Mine', layout: 'list', ...draft })).view;
-const namesFor = async (who: Person, projectId?: string): Promise<string[]> =>
+const namesFor = async (who: PersonOf<typeof world>, projectId?: string): Promise<string[]> =>
   (await who.views.list({ projectId })).items.map(({ name }) => name);
-const giveRole = (who: Person, role: ProjectRole) =>
+const giveRole = (who: PersonOf<typeof world>, role: ProjectRole) =>
   world.rows(
     `insert into project_members (org_id, project_id, member_id, role) values ($1, $2, $3, $4)
      on conflict (org_id, project_id, member_id) do update set role = excluded.role`,
@@ -132,7 +132,8 @@ describe('views.update and views.delete', () => {
   it('leaves private views to their authors, also from admins, and shared ones to leads and admins', async () => {
     const { ana, chloe, dan } = people;
     const own = await save(chloe, { projectId: 'WEB' });
-    const rename = (who: Person, viewId: string) => who.views.update({ viewId, name: 'Renamed' });
+    const rename = (who: PersonOf<typeof world>, viewId: string) =>
+      who.views.update({ viewId, name: 'Renamed' });
     await expect(rename(ana, own.id)).rejects.toMatchObject({ status: 404 });
     await expect(ana.views.delete({ viewId: own.id })).rejects.toMatchObject({ status: 404 });
     await expect(chloe.views.update({ viewId: own.id, shared: true })).rejects.toMatchObject(forbidden);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf, type ListedExecution } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { passTime } from '../../../test/locks.ts';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
@@ -11,7 +11,7 @@ const world = useWorld(deliveryHandlers);
 
 type Filter = InputOf<typeof registry.deliveryExecutions.list>;
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let projectId: string;
 beforeEach(async () => {
   ({ people, projectId } = await arrangeStories(world, {
@@ -20,7 +20,7 @@ beforeEach(async () => {
   }));
 });
 
-const listed = async (who: Person, filter: Filter = {}): Promise<ListedExecution[]> =>
+const listed = async (who: PersonOf<typeof world>, filter: Filter = {}): Promise<ListedExecution[]> =>
   (await who.deliveryExecutions.list(filter)).items;
 
 /** Lists the keys of the executions' stories in the order of deliveryExecutions.list. */
@@ -32,7 +32,7 @@ interface Held {
   readonly leaseToken: string;
 }
 
-async function take(who: Person, story: string, runId?: string): Promise<Held> {
+async function take(who: PersonOf<typeof world>, story: string, runId?: string): Promise<Held> {
   const { execution, leaseToken } = await who.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: story },
     ...(runId !== undefined && { runId }),

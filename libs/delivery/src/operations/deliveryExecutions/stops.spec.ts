@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 const target = { targetType: 'story', targetId: 'WEB-1' } as const;
-let people: People;
+let people: PeopleOf<typeof world>;
 let held: { executionId: string; leaseToken: string };
 
 const acquire = async (runId: string) => {
@@ -17,7 +17,7 @@ beforeEach(async () => {
   held = await acquire('r1');
 });
 
-const say = (who: People['ben' | 'robo'], requestStop: boolean, { executionId } = held) =>
+const say = (who: PeopleOf<typeof world>['ben' | 'robo'], requestStop: boolean, { executionId } = held) =>
   who.deliveryExecutions.update({ executionId, requestStop });
 const refusesAgents = async (): Promise<void> => {
   for (const runId of ['r1', 'r2', undefined])

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let groupId: string;
 beforeEach(async () => {
   ({ people } = await arrangeStories(world, { policy: { maxLeaseTtlSeconds: 3600 } }));
@@ -18,7 +18,7 @@ beforeEach(async () => {
   groupId = group.id;
 });
 
-const acquire = (who: Person, more: { ttlSeconds?: number; runId?: string } = {}) =>
+const acquire = (who: PersonOf<typeof world>, more: { ttlSeconds?: number; runId?: string } = {}) =>
   who.deliveryGroups.acquireLease({ groupId, ...more });
 const expire = () =>
   world.rows(`update leases set expires_at = now() - interval '1 s' where org_id = $1`, people.orgId);

@@ -1,22 +1,29 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let stories: readonly string[];
 beforeEach(async () => {
   ({ people, stories } = await arrangeStories(world, { count: 4 }));
 });
 
 const storyAt = (index: number): string => stories[index] ?? '';
-const create = async (storyIds: readonly string[], who: Person = people.chloe, name = 'Sign-in') =>
-  (await who.deliveryGroups.create({ projectId: 'WEB', name, storyIds: [...storyIds] })).group;
-const work = (who: Person, targetType: 'story' | 'delivery_group', targetId: string, runId?: string) =>
-  who.deliveryExecutions.acquire({ targetType, targetId, ...(runId !== undefined && { runId }) });
+const create = async (
+  storyIds: readonly string[],
+  who: PersonOf<typeof world> = people.chloe,
+  name = 'Sign-in',
+) => (await who.deliveryGroups.create({ projectId: 'WEB', name, storyIds: [...storyIds] })).group;
+const work = (
+  who: PersonOf<typeof world>,
+  targetType: 'story' | 'delivery_group',
+  targetId: string,
+  runId?: string,
+) => who.deliveryExecutions.acquire({ targetType, targetId, ...(runId !== undefined && { runId }) });
 const expire = (unitId: string) =>
   world.rows(
     `update leases set expires_at = now() - interval '1 s' where org_id = $1 and unit_id = $2`,
@@ -168,7 +175,7 @@ describe('deliveryGroups.replaceStories', () => {
 
   it('is not for others while somebody coordinates the group, or works on it', async () => {
     const { id: groupId } = await create(['WEB-1']);
-    const replace = (who: Person) =>
+    const replace = (who: PersonOf<typeof world>) =>
       who.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-1', 'WEB-2'] });
     const { leaseToken } = await people.chloe.deliveryGroups.acquireLease({ groupId, runId: 'r1' });
     await expect(replace(people.ben)).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Lock } from '@muster/contract';
-import { type People, useWorld, refusalOf } from '@muster/testing';
+import { type PeopleOf, useWorld, refusalOf } from '@muster/testing';
 import { acquire, conflictsOf, listed } from '../../../test/locks.ts';
 import { covers } from '../../../test/path-oracle.ts';
 import { arrangeStories } from '../../../test/stories.ts';
@@ -8,7 +8,7 @@ import { deliveryHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let projectId: string;
 let stories: readonly string[];
 beforeEach(async () => {

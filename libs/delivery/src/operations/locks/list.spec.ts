@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Lock } from '@muster/contract';
-import { type People, type Person, useWorld, refusalOf } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld, refusalOf } from '@muster/testing';
 import { acquire, listed } from '../../../test/locks.ts';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 beforeEach(async () => {
   ({ people } = await arrangeStories(world));
 });
@@ -43,7 +43,8 @@ describe('locks.list', () => {
     const { lock: one } = await acquire(people.chloe, ['a'], { runId: 'r1' });
     const { lock: two } = await acquire(people.chloe, ['b']);
     const { lock: agents } = await acquire(people.robo, ['c']);
-    const mine = async (who: Person) => (await listed(who, { mine: true })).map(({ id }) => id);
+    const mine = async (who: PersonOf<typeof world>) =>
+      (await listed(who, { mine: true })).map(({ id }) => id);
     expect([await mine(people.chloe), await mine(people.robo), await mine(people.ben)]).toEqual([
       [one.id, two.id],
       [agents.id],

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { acquire, listed, workOn } from '../../../test/locks.ts';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let stories: readonly string[];
 beforeEach(async () => {
   ({ people, stories } = await arrangeStories(world));
@@ -138,7 +138,7 @@ describe('a lock on its way to another', () => {
 });
 
 describe('whoever works on files', () => {
-  const signalsOf = async (who: Person, held: { executionId: string; leaseToken: string }) =>
+  const signalsOf = async (who: PersonOf<typeof world>, held: { executionId: string; leaseToken: string }) =>
     (await who.deliveryExecutions.renew(held)).signals.map(({ kind, data }) => ({ kind, ...data }));
 
   it('hears that somebody else has locked them now, and of nothing else', async () => {

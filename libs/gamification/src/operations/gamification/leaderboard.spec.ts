@@ -1,13 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type Person, useWorld } from '@muster/testing';
+import { type PersonOf, useWorld } from '@muster/testing';
 import { syncAllPoints, done, writeActivity, project } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });
 
 describe('a leaderboard', () => {
-  const ranks = async (who: Person, params: Parameters<Person['gamification']['leaderboard']>[0]) =>
+  const ranks = async (
+    who: PersonOf<typeof world>,
+    params: Parameters<PersonOf<typeof world>['gamification']['leaderboard']>[0],
+  ) =>
     (await who.gamification.leaderboard(params)).items.map(({ rank, member, points }) => [
       rank,
       member.name,
@@ -34,7 +37,7 @@ describe('a leaderboard', () => {
       const seen: unknown[] = [];
       let cursor: string | null = null;
       do {
-        const page: Awaited<ReturnType<Person['gamification']['leaderboard']>> =
+        const page: Awaited<ReturnType<PersonOf<typeof world>['gamification']['leaderboard']>> =
           await dan.gamification.leaderboard({
             period: 'all',
             limit,
@@ -97,7 +100,7 @@ describe('a leaderboard', () => {
         teamId,
         me.memberId,
       );
-    const inProject = (projectId: string, who: Person) => done(who, newId(), { projectId });
+    const inProject = (projectId: string, who: PersonOf<typeof world>) => done(who, newId(), { projectId });
     await writeActivity(
       world,
       orgId,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type Person, useWorld } from '@muster/testing';
+import { type PersonOf, useWorld } from '@muster/testing';
 import { syncAllPoints, done, writeActivity } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
@@ -56,7 +56,7 @@ describe('a profile', () => {
 
   it('counts days on end up to today or yesterday', async () => {
     const { orgId, ana, ben, chloe } = await world.org();
-    const on = (who: Person, days: readonly number[]) =>
+    const on = (who: PersonOf<typeof world>, days: readonly number[]) =>
       days.map((ago) => done(who, newId(), { at: `now() - interval '${ago} days'` }));
     await writeActivity(
       world,

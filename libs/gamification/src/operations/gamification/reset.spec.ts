@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { syncAllPoints, done, writeActivity, pointsOf, reopened } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });
 
 describe('a reset', () => {
-  const counted = async (): Promise<People> => {
+  const counted = async (): Promise<PeopleOf<typeof world>> => {
     const people = await world.org();
     const { orgId, ana, ben } = people;
     await writeActivity(

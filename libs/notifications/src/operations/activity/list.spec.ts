@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type EventKind, eventKinds } from '@muster/contract';
 import { registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeStream, type StreamEntry } from '../../../test/stream.ts';
 import { maxScannedEntries } from '../../data/streams.ts';
 import { events } from '../events/handlers.ts';
@@ -10,19 +10,19 @@ import { activity } from './handlers.ts';
 
 const world = useWorld({ activity, events });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
 });
 
 const { happen, arrangeStory } = arrangeStream(world, () => people);
 
-type Params = Parameters<Person['activity']['list']>[0];
-const seen = async (who: Person, params: Params = {}) =>
+type Params = Parameters<PersonOf<typeof world>['activity']['list']>[0];
+const seen = async (who: PersonOf<typeof world>, params: Params = {}) =>
   (await who.activity.list(params)).items.map((item) => item.id);
 
 /** Reads all pages and returns the items of each. */
-async function pages(who: Person, params: Params) {
+async function pages(who: PersonOf<typeof world>, params: Params) {
   const all = [];
   let cursor: string | undefined;
   do {
@@ -106,7 +106,7 @@ describe('activity.list', () => {
     );
     const writing = await world.token(orgId, ana.me.memberId, { scopes: ['write'] });
     const bound = await world.token(orgId, ana.me.memberId, { projectIds: [web.projectId] });
-    const streamed = async (who: Person, params: { projectId?: string } = {}) =>
+    const streamed = async (who: PersonOf<typeof world>, params: { projectId?: string } = {}) =>
       (await who.events.list(params)).items.map(({ id }) => id).toReversed();
     for (const [who, everywhere, inWeb] of [
       [ana, [other, ofApp, ofWeb, ofOrg], [other, ofWeb]],
@@ -131,7 +131,7 @@ describe('activity.list', () => {
     const bound = await world.token(people.orgId, people.chloe.me.memberId, { projectIds: [open.projectId] });
     const nowhere = { projectId: newId(), storyId: newId() };
     const answers = { projectId: new Set<string>(), storyId: new Set<string>() };
-    const ask = async (who: Person, params: Params) => {
+    const ask = async (who: PersonOf<typeof world>, params: Params) => {
       const answer: unknown = await who.activity.list(params).catch((error: unknown) => error);
       const text = JSON.stringify(answer, (key, value: unknown) => (key === 'requestId' ? '' : value));
       answers[params?.storyId === undefined ? 'projectId' : 'storyId'].add(text);

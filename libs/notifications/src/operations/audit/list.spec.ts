@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { audit } from './handlers.ts';
 
 const world = useWorld({ audit });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
 });
 
 interface Entry {
-  readonly by: Person;
+  readonly by: PersonOf<typeof world>;
   readonly operation: string;
   readonly outcome: 'allowed' | 'denied';
   readonly at: string;
@@ -44,9 +44,9 @@ async function leave(entries: readonly Entry[]): Promise<string[]> {
   return ids;
 }
 
-type Params = Parameters<Person['audit']['list']>[0];
+type Params = Parameters<PersonOf<typeof world>['audit']['list']>[0];
 
-async function pages(who: Person, params: Params): Promise<string[]> {
+async function pages(who: PersonOf<typeof world>, params: Params): Promise<string[]> {
   const all = [];
   let cursor: string | undefined;
   do {

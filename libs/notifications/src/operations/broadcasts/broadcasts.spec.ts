@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeStory, arrangeRole, arrangeTeam } from '../../../test/events.ts';
 import { notificationReaction } from '../../notify.ts';
 import { activity } from '../activity/handlers.ts';
@@ -10,11 +10,11 @@ import { broadcasts } from './handlers.ts';
 
 const world = useWorld({ activity, broadcasts, notifications }, [notificationReaction]);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 /** A private project of Chloé (contributor) and Dan (viewer), and a team of Chloé and Eve. */
 let projectId: string;
 let teamId: string;
-let eve: Person;
+let eve: PersonOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
   const { orgId, ana, chloe, dan } = people;
@@ -34,8 +34,10 @@ const told = async (): Promise<string[]> =>
       people.orgId,
     )
   ).map(({ name }) => name);
-const messages = async (who: Person, params: { projectId?: string; includeExpired?: boolean } = {}) =>
-  (await who.broadcasts.list(params)).items.map((item) => item.message);
+const messages = async (
+  who: PersonOf<typeof world>,
+  params: { projectId?: string; includeExpired?: boolean } = {},
+) => (await who.broadcasts.list(params)).items.map((item) => item.message);
 
 describe('broadcasts.send', () => {
   it('to everybody needs an admin with the scope of one', async () => {
@@ -137,7 +139,11 @@ describe('broadcasts.send', () => {
 
   it('is for admins to everybody, for contributors to a project, and for every member to a team', async () => {
     const { ana, ben, chloe, dan } = people;
-    const refused = async (who: Person, to: { projectId?: string; teamId?: string }, status: number) => {
+    const refused = async (
+      who: PersonOf<typeof world>,
+      to: { projectId?: string; teamId?: string },
+      status: number,
+    ) => {
       await expect(who.broadcasts.send({ message: 'x', ...to })).rejects.toMatchObject({ status });
     };
     await refused(dan, { projectId }, 403);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeStream } from '../../../test/stream.ts';
 import { createEventCursors } from '../../data/event-cursors.ts';
 import { maxScannedEntries } from '../../data/streams.ts';
@@ -10,17 +10,17 @@ import { events } from './handlers.ts';
 
 const world = useWorld({ events });
 
-let people: People;
+let people: PeopleOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
 });
 const { happen, arrangeStory } = arrangeStream(world, () => people);
 
-type Params = Parameters<Person['events']['list']>[0];
+type Params = Parameters<PersonOf<typeof world>['events']['list']>[0];
 const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id);
 
 /** Reads all entries after a position of the stream, in pages of `limit` items. */
-async function walk(who: Person, { after, ...params }: Params & { limit: number }) {
+async function walk(who: PersonOf<typeof world>, { after, ...params }: Params & { limit: number }) {
   const seen = [];
   let place = after;
   for (;;) {
@@ -63,7 +63,7 @@ describe('events.list', () => {
     const [everywhere = '', inOpen = '', inHidden = '', ofDeleted = ''] = await happen({}, open, hidden, {
       projectId: newId(),
     });
-    const seen = async (who: Person) => ids((await who.events.list()).items);
+    const seen = async (who: PersonOf<typeof world>) => ids((await who.events.list()).items);
     expect(await seen(people.ana)).toEqual([everywhere, inOpen, inHidden, ofDeleted]);
     expect(await seen(people.dan)).toEqual([everywhere, inOpen]);
     const bound = await world.token(people.orgId, people.ana.me.memberId, { projectIds: [hidden.projectId] });

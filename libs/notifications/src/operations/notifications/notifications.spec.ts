@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { notificationKinds, type NotificationKind } from '@muster/contract';
 import { registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import {
   arrangeStory,
   arrangeRole,
@@ -16,7 +16,7 @@ import { notifications } from './handlers.ts';
 
 const world = useWorld({ notifications }, [notificationReaction]);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let place: ArrangedStory;
 beforeEach(async () => {
   people = await world.org();
@@ -37,12 +37,18 @@ const about = ({ story }: ArrangedStory, memberId: string): Record<'mention' | '
 });
 
 /** Ana causes notifications of these kinds for a member, with one operation each. */
-async function tell(who: Person, kinds: readonly ('mention' | 'assigned')[], where = place): Promise<void> {
+async function tell(
+  who: PersonOf<typeof world>,
+  kinds: readonly ('mention' | 'assigned')[],
+  where = place,
+): Promise<void> {
   for (const kind of kinds) await world.call(people.ana, emitting([about(where, who.me.memberId)[kind]]), {});
 }
-const ids = async (who: Person, params: { unreadOnly?: boolean; kinds?: NotificationKind[] } = {}) =>
-  (await who.notifications.list(params)).items.map((item) => item.id);
-const unread = async (who: Person) => (await who.notifications.unreadCount()).unread;
+const ids = async (
+  who: PersonOf<typeof world>,
+  params: { unreadOnly?: boolean; kinds?: NotificationKind[] } = {},
+) => (await who.notifications.list(params)).items.map((item) => item.id);
+const unread = async (who: PersonOf<typeof world>) => (await who.notifications.unreadCount()).unread;
 
 describe('notifications.list', () => {
   it('pages through the inbox, newest first, whatever comes meanwhile', async () => {
@@ -326,7 +332,7 @@ describe('notifications.markAllRead', () => {
 
 describe('notifications.snooze', () => {
   const soon = (ms = 60_000) => new Date(Date.now() + ms).toISOString();
-  const counts = async (who: Person) => (await who.notifications.unreadCount()).byKind;
+  const counts = async (who: PersonOf<typeof world>) => (await who.notifications.unreadCount()).byKind;
   /** Lets the time of all snoozed notifications come. */
   const comeDue = () =>
     world.rows(`update notification_snoozes set until = now() where org_id = $1`, people.orgId);
@@ -392,7 +398,8 @@ describe('notifications.snooze', () => {
     const { chloe, ben } = people;
     await tell(chloe, ['mention']);
     const [id = ''] = await ids(chloe);
-    const snooze = (who: Person, until: string) => who.notifications.snooze({ notificationIds: [id], until });
+    const snooze = (who: PersonOf<typeof world>, until: string) =>
+      who.notifications.snooze({ notificationIds: [id], until });
     for (const until of [soon(-60_000), soon(400 * 86_400_000)])
       await expect(snooze(chloe, until)).rejects.toMatchObject({
         status: 400,

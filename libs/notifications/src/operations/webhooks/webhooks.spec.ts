@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createSecretCipher, parseNetworks } from '@muster/outbound';
 import { type InputOf } from '@muster/contract';
 import { type Registry, registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeRole, arrangeStory } from '../../../test/events.ts';
 import { notificationReaction } from '../../notify.ts';
 import { activity } from '../activity/handlers.ts';
@@ -21,11 +21,11 @@ const setUp = {
 const webhooks = createWebhookHandlers(setUp);
 const world = useWorld({ activity, notifications, webhooks }, [notificationReaction]);
 
-let people: People;
+let people: PeopleOf<typeof world>;
 let projectId: string;
 /** Lea is a lead of the private project HID, and Carl is a contributor of it. */
-let lea: Person;
-let carl: Person;
+let lea: PersonOf<typeof world>;
+let carl: PersonOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
   const { orgId, ana } = people;
@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 type Draft = Partial<InputOf<Registry['webhooks']['create']>>;
 const url = 'https://hooks.acme.example/muster?key=secret-in-it';
-const create = (who: Person, draft: Draft = {}) =>
+const create = (who: PersonOf<typeof world>, draft: Draft = {}) =>
   who.webhooks.create({ url, kinds: ['story.created', 'story.created'], ...draft });
 
 describe('webhooks.create', () => {
@@ -156,7 +156,7 @@ describe('webhooks.create', () => {
 });
 
 describe('who may', () => {
-  const deeds = (who: Person, webhookId: string): Record<string, () => Promise<unknown>> => ({
+  const deeds = (who: PersonOf<typeof world>, webhookId: string): Record<string, () => Promise<unknown>> => ({
     get: () => who.webhooks.get({ webhookId }),
     update: () => who.webhooks.update({ webhookId, description: 'mine' }),
     rotateSecret: () => who.webhooks.rotateSecret({ webhookId }),
@@ -215,7 +215,8 @@ describe('who may', () => {
       ...{ status: 400, body: { details: { issues: [{ path: 'kinds' }] } } },
     });
     const { webhook } = await create(lea, { projectId });
-    const change = (who: Person) => who.webhooks.update({ webhookId: webhook.id, kinds: ['audit.denied'] });
+    const change = (who: PersonOf<typeof world>) =>
+      who.webhooks.update({ webhookId: webhook.id, kinds: ['audit.denied'] });
     await expect(change(lea)).rejects.toMatchObject({ status: 403 });
     await expect(change(people.ana)).rejects.toMatchObject({ status: 400 });
     const writer = await world.token(people.orgId, people.ben.me.memberId, { scopes: ['write'] });
@@ -410,7 +411,7 @@ describe('what is known of deliveries', () => {
 
 describe('a webhook of a chat service', () => {
   const slackUrl = 'https://hooks.slack.com/services/T0/B0/secret-in-it';
-  const toSlack = (who: Person = people.ana, draft: Draft = {}) =>
+  const toSlack = (who: PersonOf<typeof world> = people.ana, draft: Draft = {}) =>
     create(who, { url: slackUrl, format: 'slack', ...draft });
 
   it('keeps its address sealed, and shows the host alone', async () => {

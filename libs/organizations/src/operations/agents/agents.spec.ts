@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { maxAgentsPerMember } from '@muster/contract';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeAssignment, arrangeProject, arrangeReview, arrangeStory } from '../../../test/work.ts';
 import { organizationsHandlers } from '../../index.ts';
 
 const world = useWorld(organizationsHandlers);
-let people: People;
+let people: PeopleOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
 });
@@ -143,7 +143,7 @@ describe('agents.list', () => {
     const { orgId, ana, ben, chloe } = people;
     await world.org();
     await ana.agents.create({ name: 'Butler' });
-    const names = async (person: Person, params: object = {}) =>
+    const names = async (person: PersonOf<typeof world>, params: object = {}) =>
       (await person.agents.list(params)).items.map(({ name }) => name);
     expect(await names(ben)).toEqual(['Butler', 'Robo']);
     expect(await names(ben, { memberId: chloe.me.memberId })).toEqual(['Robo']);
@@ -156,7 +156,8 @@ describe('agents.list', () => {
 });
 
 describe('agents.retire', () => {
-  const retire = (person: Person) => person.agents.retire({ agentId: people.robo.me.agentId ?? '' });
+  const retire = (person: PersonOf<typeof world>) =>
+    person.agents.retire({ agentId: people.robo.me.agentId ?? '' });
 
   it('ends its tokens, and what it is assigned to or asked to review; its member keeps theirs', async () => {
     const { orgId, chloe, robo, ana } = people;

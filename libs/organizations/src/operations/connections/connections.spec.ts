@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { hashToken, newTokenSecret } from '@muster/runtime';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeProject } from '../../../test/work.ts';
 import { organizationsHandlers } from '../../index.ts';
 
 const world = useWorld(organizationsHandlers);
-let people: People;
+let people: PeopleOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
 });
@@ -16,7 +16,7 @@ beforeEach(async () => {
  * of its token.
  */
 async function connect(
-  { me }: Person,
+  { me }: PersonOf<typeof world>,
   {
     name = 'Claude Code',
     projectIds = null,
@@ -93,7 +93,8 @@ describe('connections.list', () => {
   it('shows all to admins with that scope, to others only their own, and nothing of another organization', async () => {
     const { orgId, ana, ben, chloe, dan } = people;
     const { id } = await connect(dan);
-    const ids = async (person: Person) => (await person.connections.list({})).items.map((one) => one.id);
+    const ids = async (person: PersonOf<typeof world>) =>
+      (await person.connections.list({})).items.map((one) => one.id);
     expect([await ids(ana), await ids(ben), await ids(chloe), await ids(dan)]).toEqual([
       [id],
       [id],

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createSecretCipher, parseNetworks } from '@muster/outbound';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../../index.ts';
 import { createIdentityProviderHandlers } from './handlers.ts';
 
@@ -11,7 +11,7 @@ const world = useWorld({
     ...{ seals, baseUrl: 'https://muster.example', networks: parseNetworks('10.0.0.0/8') },
   }),
 });
-let people: People;
+let people: PeopleOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
 });

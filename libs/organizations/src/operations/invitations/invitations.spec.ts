@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { invitationStates } from '@muster/contract';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../../index.ts';
 
 const world = useWorld(organizationsHandlers);
@@ -11,7 +11,7 @@ const seats = (orgId: string, count: number) =>
 
 /** Creates an invitation in the given state, with a secret. */
 async function invitation(
-  { orgId, ana, ben }: People,
+  { orgId, ana, ben }: PeopleOf<typeof world>,
   state: (typeof invitationStates)[number] = 'pending',
   {
     email = 'noor@example.com',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../../index.ts';
 
 const world = useWorld(organizationsHandlers);
@@ -18,12 +18,12 @@ const mails = (orgId: string) =>
     `select payload from outbox where org_id = $1 and topic = 'invitation.mail' order by id`,
     orgId,
   );
-async function team({ orgId }: People, name = 'Web'): Promise<string> {
+async function team({ orgId }: PeopleOf<typeof world>, name = 'Web'): Promise<string> {
   const id = newId();
   await world.rows('insert into teams (org_id, id, name) values ($1, $2, $3)', orgId, id, name);
   return id;
 }
-async function project({ orgId }: People, key: string): Promise<string> {
+async function project({ orgId }: PeopleOf<typeof world>, key: string): Promise<string> {
   const id = newId();
   await world.rows(
     `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, $3, 'P', 'private', 'hosted')`,

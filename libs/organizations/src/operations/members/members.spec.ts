@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
-import { type Person, useWorld } from '@muster/testing';
+import { type PersonOf, useWorld } from '@muster/testing';
 import {
   arrangeAssignment,
   arrangeComment,
@@ -133,7 +133,7 @@ describe('members.profile', () => {
     const { chloe, dan, robo } = await world.org();
     const { memberId } = chloe.me;
     await chloe.agents.create({ name: 'Butler' });
-    const named = async (who: Person, params = {}) =>
+    const named = async (who: PersonOf<typeof world>, params = {}) =>
       (await who.members.profile(params)).agents.map(({ name }) => name);
     expect(await named(robo)).toEqual(['Butler', 'Robo']);
     expect(await named(dan, { memberId })).toEqual(['Butler', 'Robo']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import {
   arrangeAssignment,
   arrangeComment,
@@ -19,7 +19,7 @@ const eventsOf = async (orgId: string) =>
   );
 
 /** Creates one record of each kind for Chloé and her agent, and for Ben, who stays. */
-async function arrangeHoldings({ orgId, ana, ben, chloe, robo }: People) {
+async function arrangeHoldings({ orgId, ana, ben, chloe, robo }: PeopleOf<typeof world>) {
   const web = await arrangeProject(world, orgId, 'WEB');
   const stories: string[] = [];
   for (let n = 0; n < 4; n += 1) stories.push(await arrangeStory(world, orgId, web));
@@ -82,7 +82,7 @@ const leftOf = async (orgId: string): Promise<string[]> => {
 const bensAlone = ['comment Ben', 'device Ben', 'project Ben', 'request Ben', 'selection Ben', 'team Ben'];
 
 describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) => {
-  const goes = ({ ben, chloe }: People) =>
+  const goes = ({ ben, chloe }: PeopleOf<typeof world>) =>
     way === 'members.leave'
       ? chloe.members.leave({})
       : ben.members.removeMember({ memberId: chloe.me.memberId });

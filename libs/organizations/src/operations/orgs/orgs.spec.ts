@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../../index.ts';
 
 const world = useWorld(organizationsHandlers);
@@ -70,7 +70,7 @@ describe('orgs.update', () => {
 });
 
 describe('orgs.transferOwnership', () => {
-  const owners = async ({ orgId }: People) =>
+  const owners = async ({ orgId }: PeopleOf<typeof world>) =>
     (
       await world.rows<{ name: string }>(
         `select name from members where org_id = $1 and role = 'owner' and status = 'active'`,
@@ -143,7 +143,7 @@ describe('orgs.transferOwnership', () => {
 
   // The calls are listed in the order in which they wait, because Postgres grants row locks first come, first
   // served.
-  const rivals: readonly [string, (people: People) => Promise<unknown>][] = [
+  const rivals: readonly [string, (people: PeopleOf<typeof world>) => Promise<unknown>][] = [
     [
       'the heir is made a viewer',
       ({ ana, chloe }) => ana.members.setRole({ memberId: chloe.me.memberId, role: 'viewer' }),

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { inOrganizationAsSystem } from '@muster/tenancy';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { organizationsHandlers, preparePasskeyMail } from '../../index.ts';
 
 const world = useWorld(organizationsHandlers);
-let people: People;
+let people: PeopleOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
 });
 
 /** Gives a member an account with passkeys of these names, and returns their ids. */
-async function withPasskeys({ me }: Person, ...names: string[]): Promise<string[]> {
+async function withPasskeys({ me }: PersonOf<typeof world>, ...names: string[]): Promise<string[]> {
   const account = newId();
   await world.rows(
     `insert into sign_in.accounts (id, email, name) values ($1, $2, 'One')`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeProject } from '../../../test/work.ts';
 import { organizationsHandlers } from '../../index.ts';
 
@@ -11,7 +11,7 @@ const eventsOf = (orgId: string) =>
   world.rows('select kind, data from activity where org_id = $1 order by seq', orgId);
 
 /** Creates a team with Chloé as its lead and Dan as a member. */
-async function arrangeTeam({ ana, chloe, dan }: People) {
+async function arrangeTeam({ ana, chloe, dan }: PeopleOf<typeof world>) {
   const { team } = await ana.teams.create({ name: 'Web', description: 'All of it' });
   const { id: teamId } = team;
   await ana.teams.members.add({ teamId, memberId: chloe.me.memberId, role: 'lead' });

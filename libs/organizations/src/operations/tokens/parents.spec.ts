@@ -1,11 +1,11 @@
 /** Tokens end together with the token that created them. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { hashToken } from '@muster/runtime';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../../index.ts';
 
 const world = useWorld(organizationsHandlers);
-let people: People;
+let people: PeopleOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
   // The tokens of members expire in 400 days, later than any token that they create.

@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { maxTokensPerMember } from '@muster/contract';
 import { hashToken, isWellFormedToken } from '@muster/runtime';
-import { type People, useWorld } from '@muster/testing';
+import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeProject, arrangeProjectMember } from '../../../test/work.ts';
 import { organizationsHandlers } from '../../index.ts';
 
 const world = useWorld(organizationsHandlers);
-let people: People;
+let people: PeopleOf<typeof world>;
 beforeEach(async () => {
   people = await world.org();
   // The tokens of members expire in 400 days, later than any token that they create.

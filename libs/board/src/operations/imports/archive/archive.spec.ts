@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { readArchiveLines, readLists, withoutIds } from '../../../../test/archive-lines.ts';
 import { fillProject } from '../../../../test/archived-project.ts';
 import { arrangeBoard } from '../../../../test/board.ts';
@@ -13,8 +13,8 @@ const world = useWorld(boardHandlers);
 
 type Line = InputOf<typeof registry.imports.put>['items'][number];
 
-let original: People;
-let people: People;
+let original: PeopleOf<typeof world>;
+let people: PeopleOf<typeof world>;
 let lines: Record<string, unknown>[];
 let projectId: string;
 
@@ -26,18 +26,23 @@ beforeEach(async () => {
   ({ projectId } = await arrangeBoard(world, people.orgId));
 });
 
-const reader = ({ ana, orgId }: People) => ({ rows: world.rows, orgId, person: ana, projectId: 'WEB' });
+const reader = ({ ana, orgId }: PeopleOf<typeof world>) => ({
+  rows: world.rows,
+  orgId,
+  person: ana,
+  projectId: 'WEB',
+});
 const withoutContracts = (listed: unknown) => ({
   ...(listed as object),
   ...{ contracts: null, contractVersions: null, contractsOfStories: null },
 });
-const lists = async (org: People) => withoutIds(await readLists(reader(org)));
-const begin = async (person: Person = people.ana) =>
+const lists = async (org: PeopleOf<typeof world>) => withoutIds(await readLists(reader(org)));
+const begin = async (person: PersonOf<typeof world> = people.ana) =>
   (await person.imports.begin({ projectId: 'WEB', provider: 'muster', name: 'Archive' })).import.id;
-const put = async (importId: string, items: object[], person: Person = people.ana) =>
+const put = async (importId: string, items: object[], person: PersonOf<typeof world> = people.ana) =>
   (await person.imports.put({ importId, items: items as Line[] })).results;
 /** Imports the lines in puts of a few lines each. */
-async function importAll(items: readonly object[], person: Person = people.ana, size = 7) {
+async function importAll(items: readonly object[], person: PersonOf<typeof world> = people.ana, size = 7) {
   const importId = await begin(person);
   const results = [];
   for (let start = 0; start < items.length; start += size)

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Participant } from '@muster/contract';
 import { registry } from '@muster/registry';
-import { type Person, useWorld } from '@muster/testing';
+import { type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../../test/board.ts';
 import { arrangeTeam } from '../../../../test/team.ts';
 import { projects } from '../handlers.ts';
@@ -72,7 +72,7 @@ describe('projects.members.add', () => {
 
   it('gives a viewer of the organization no more than reading, today and whatever becomes of them', async () => {
     const { orgId, chloe, dan, eve, projectId } = await hidden();
-    const add = (who: Person, role: 'viewer' | 'contributor' | 'lead') =>
+    const add = (who: PersonOf<typeof world>, role: 'viewer' | 'contributor' | 'lead') =>
       chloe.projects.members.add({ projectId, memberId: who.me.memberId, role });
     for (const role of ['contributor', 'lead'] as const) {
       await expect(add(dan, role)).rejects.toMatchObject({
