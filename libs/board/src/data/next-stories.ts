@@ -49,11 +49,11 @@ const isAssignedToCaller = ({ memberId, agentId }: Caller): Part =>
 
 const prioritiesByUrgency = [...priorities].reverse();
 
-/** Returns the conditions for stories `s` of columns `c` that match the filters. */
+/** Returns the conditions for stories `s` that match the filters. */
 function storyFilters({ labels = [], epicId, assignedToMe }: Params, callerFilter: Part): Part[] {
   // The columns to read contain no finished stories. This condition lets the planner use the partial index of
   // unfinished stories.
-  const where = [orgFilter('s'), sql.part`s.project_id = c.project_id`, sql.part`s.completed_at is null`];
+  const where = [orgFilter('s'), sql.part`s.completed_at is null`];
   if (labels.length > 0) where.push(hasLabels(sql.part`s.labels`, labels));
   if (epicId !== undefined) where.push(sql.part`s.epic_id = ${epicId}::uuid`);
   if (assignedToMe) where.push(callerFilter);
@@ -79,9 +79,9 @@ function conditionsAfterCursor(nextCursor: NextStoryCursor | undefined): {
 }
 
 /**
- * Lists `limit + 1` stories. It reads each column from its top, once per priority, for no more rows than a
- * page needs. The details are read by a lateral join per story, because the planner overestimates the number
- * of stories.
+ * Lists `limit + 1` stories. It reads the named stories, or each column from its top, once per priority, for
+ * no more rows than a page needs. The details are read by a lateral join per story, because the planner
+ * overestimates the number of stories.
  */
 export function listNextStories(
   db: Db,
@@ -93,22 +93,26 @@ export function listNextStories(
   const mine = isAssignedToCaller(caller);
   const where = storyFilters(params, mine);
   const from = conditionsAfterCursor(after);
-  const ofColumn =
+  const matching =
     storyIds === undefined
-      ? sql.part`(select s.id, s.rank from stories s where ${sql.join(where, ' and ')}
-        and s.column_id = c.id and s.priority = u.priority and ${from.rank} order by s.rank limit ${sql.literal(limit + 1)})`
-      : sql.part`(select s.id, s.rank from stories s where ${sql.join(where, ' and ')}
-        and s.column_id = c.id and s.priority = u.priority and ${from.rank} and s.id = any (${storyIds}::uuid[]))`;
+      ? sql.part`columns c cross join unnest(${prioritiesByUrgency}::text[]) with ordinality u (priority, urgency)
+         cross join lateral (select s.id, s.rank from stories s where ${sql.join(where, ' and ')} and s.project_id = c.project_id
+           and s.column_id = c.id and s.priority = u.priority and ${from.rank} order by s.rank limit ${sql.literal(limit + 1)}) s
+         where ${from.column}`
+      : sql.part`unnest(${storyIds}::uuid[]) i (id)
+         cross join lateral (select s.id, s.rank, s.column_id, s.priority from stories s
+           where ${sql.join(where, ' and ')} and s.id = i.id limit 1) s
+         join columns c on c.id = s.column_id
+         cross join lateral (select array_position(${prioritiesByUrgency}::text[], s.priority) as urgency) u
+         where ${from.column} and ${from.rank}`;
   return db.all(
     sql<NextStoryRow>`with columns as materialized (
          select c.id, c.project_id, c.position from board_columns c
          where ${orgFilter('c')} and c.project_id = ${project} and c.archived_at is null and c.status = any (${statuses}::text[])),
        next as materialized (
-         select w.id, u.urgency::int as urgency, c.position, c.id as place_column, w.rank
-         from columns c cross join unnest(${prioritiesByUrgency}::text[]) with ordinality u (priority, urgency)
-         cross join lateral ${ofColumn} w
-         where ${from.column}
-         order by u.urgency, c.position, c.id, w.rank limit ${limit + 1})
+         select s.id, u.urgency::int as urgency, c.position, c.id as place_column, s.rank
+         from ${matching}
+         order by u.urgency, c.position, c.id, s.rank limit ${limit + 1})
        select q.*, n.urgency, n.position, n.place_column, n.rank from next n cross join lateral (
          select s.id, p.key || '-' || s.number as key, ${hasAssignment(sql.part`true`)} as is_assigned, ${mine} as is_mine, s.touches,
            ${boardFactsColumns}

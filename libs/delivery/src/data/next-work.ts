@@ -1,5 +1,5 @@
 /** The state of work on stories, read without locks by the search for the next story. */
-import { type Db, type IdOrSql, orgFilter, currentOrgId, type Part, sql } from '@muster/driver';
+import { type Db, type IdOrSql, orgFilter, currentOrgId, sql } from '@muster/driver';
 import { noAgentId } from '@muster/tenancy';
 import { type Holder } from '../rules/acquire.ts';
 import { isInStateSql, isOpenSql } from '../leases/states-sql.ts';
@@ -36,51 +36,45 @@ const reworkReservedForSql = sql.part`(select jsonb_build_object('memberId', c.m
     and e.needs_rework and (e.rework ->> 'at')::timestamptz > clock_timestamp() - ${reworkReservationPeriod}
   order by c.attempt desc limit 1)`;
 
-const storyLeaseUnit = (id: Part) => ({ type: sql.part`'story'`, id });
-
-/** Returns the columns for execution `e` of story `id`, and for its open group `m`. */
-const workColumns = (id: Part): Part =>
-  sql.part`${id} as story_id, m.group_id is not null as is_grouped, ${leaseJson(storyLeaseUnit(id))} as lease,
-    e.state, e.offer, exists (select from executions x where ${orgFilter('x')} and x.target_type = 'story'
-      and x.target_id = ${id} and x.stop_requested is not null) as is_stopped, coalesce(${awaitsForgeSql}, false) as awaits_forge,
-    coalesce(e.needs_rework, false) as needs_rework,
-    ${reworkReservedForSql} as rework_for, ${clockColumn}`;
-
-const joinOpenGroupSql = (id: Part): Part =>
-  sql.part`left join lateral (select m.group_id from delivery_group_stories m
-    where ${orgFilter('m')} and m.story_id = ${id} and m.open limit 1) m on true`;
-
 /** Reads the work on each story one by one, because the planner overestimates the length of the list. */
-export function readWorkOnStories(db: Db, storyIds: readonly string[]): Promise<WorkOnStory[]> {
-  const id = sql.part`i.id`;
-  return db.all(
-    sql<WorkOnStory>`select ${workColumns(id)} from unnest(${storyIds}::uuid[]) i (id)
+export const readWorkOnStories = (db: Db, storyIds: readonly string[]): Promise<WorkOnStory[]> =>
+  db.all(
+    sql<WorkOnStory>`select i.id as story_id, m.group_id is not null as is_grouped,
+         ${leaseJson({ type: sql.part`'story'`, id: sql.part`i.id` })} as lease, e.state, e.offer,
+         exists (select from executions x where ${orgFilter('x')} and x.target_type = 'story'
+           and x.target_id = i.id and x.stop_requested is not null) as is_stopped,
+         coalesce(${awaitsForgeSql}, false) as awaits_forge, coalesce(e.needs_rework, false) as needs_rework,
+         ${reworkReservedForSql} as rework_for, ${clockColumn}
+       from unnest(${storyIds}::uuid[]) i (id)
        left join lateral (select e.* from executions e
          where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = i.id and ${isOpenSql} limit 1) e on true
-       ${joinOpenGroupSql(id)}`,
+       left join lateral (select m.group_id from delivery_group_stories m
+         where ${orgFilter('m')} and m.story_id = i.id and m.open limit 1) m on true`,
   );
-}
+
+/** A story whose work has begun, with the callers who get it before others. */
+export type BegunStory = Pick<WorkOnStory, 'story_id' | 'offer' | 'rework_for'>;
 
 /**
- * Finds begun work of a project that is either held or not held, newest grants first. Work whose lease expired
- * within the grace period counts as held. It reads only open work, so the project's history does not matter.
+ * Finds the stories of a project whose begun work is either held or not held, newest grants first. Work whose
+ * lease expired within the grace period counts as held. It reads only open work, so the project's history does
+ * not matter.
  */
-export function findBegunWork(
+export function findBegunStories(
   db: Db,
   projectId: IdOrSql,
   { held, limit }: { readonly held: boolean; readonly limit: number },
-): Promise<WorkOnStory[]> {
+): Promise<BegunStory[]> {
   const which = held
     ? isHeldWithGraceSql
     : sql.part`not coalesce(${isHeldWithGraceSql}, false) and not ${awaitsForgeSql}`;
-  const id = sql.part`e.target_id`;
   return db.all(
-    sql<WorkOnStory>`with begun as materialized (
-         select e.target_id, e.state, e.offer, e.needs_rework, e.rework, l.granted_at, e.id from executions e
+    sql<BegunStory>`with begun as materialized (
+         select e.target_id, e.offer, e.needs_rework, e.rework, l.granted_at, e.id from executions e
          left join leases l on ${orgFilter('l')} and l.unit_type = 'story' and l.unit_id = e.target_id
          where ${orgFilter('e')} and e.project_id = ${projectId} and ${isOpenSql} and e.target_type = 'story' and ${which}
          order by l.granted_at desc nulls last, e.id limit ${sql.literal(limit)})
-       select ${workColumns(id)} from begun e ${joinOpenGroupSql(id)} order by e.granted_at desc nulls last, e.id`,
+       select e.target_id as story_id, e.offer, ${reworkReservedForSql} as rework_for from begun e`,
   );
 }
 

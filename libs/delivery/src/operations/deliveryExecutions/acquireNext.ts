@@ -5,11 +5,11 @@ import { getActivityPosition } from '@muster/tenancy';
 import { listExceededBudgets } from '../../data/exceeded-budgets.ts';
 import { lockClaimant } from '../../data/claimants.ts';
 import {
-  findBegunWork,
+  type BegunStory,
+  findBegunStories,
   findStoryHeldByRun,
   lockNextSearchOfRun,
   readWorkOnStories,
-  type WorkOnStory,
 } from '../../data/next-work.ts';
 import { isOfferedTo } from '../../rules/acquire.ts';
 import { eventsThatFreeStories } from '../../rules/next-work.ts';
@@ -21,10 +21,10 @@ import { type SearchContext } from './search-context.ts';
 type CandidatePage = ResultOf<typeof internalOperations.nextStories>;
 
 /**
- * The page sizes of the search for candidates. The first page usually contains the next story. Otherwise the
- * next story is usually far down the list.
+ * The page sizes of the search for candidates. The first page usually contains the next story. Each later page
+ * is larger, since the next story is then usually far down the list.
  */
-const [firstPageSize, laterPageSize] = [8, 256];
+const [firstPageSize, pageGrowth, maxPageSize] = [4, 8, 256];
 /** The maximum number of stories with started work that one search considers. */
 const maxStartedStories = 1_000;
 const maxSkippedStories = 20;
@@ -44,7 +44,7 @@ export const acquireNext = handle(
       lockClaimant(db, caller),
       me.runId === null ? undefined : lockNextSearchOfRun(db, targetId, me),
       readCandidates(context, { statuses: ['ready'], limit: firstPageSize }),
-      findBegunWork(db, targetId, { held: false, limit: maxStartedStories }),
+      findBegunStories(db, targetId, { held: false, limit: maxStartedStories }),
       me.runId === null ? undefined : findStoryHeldByRun(db, targetId, me),
     ]);
     if (held !== undefined) return { ...(await acquireTarget(context, 'story', held, wanted)), skipped: [] };
@@ -87,46 +87,33 @@ const readCandidates = (context: SearchContext, page: CandidatePageRequest): Pro
 
 const storyIdsOf = (items: CandidatePage['items']): string[] => items.map(({ storyId }) => storyId);
 
-const withWork = (
-  items: CandidatePage['items'],
-  workByStory: ReadonlyMap<string, WorkOnStory>,
-): CandidateWork[] => items.map((candidate) => ({ candidate, work: workByStory.get(candidate.storyId) }));
-
-const mapByStory = (work: readonly WorkOnStory[]): ReadonlyMap<string, WorkOnStory> =>
-  new Map(work.map((row) => [row.story_id, row]));
-
-/** Yields the candidates of a status page by page, starting with a page that was already read. */
-async function* candidatesOfStatus(
+/** Yields candidates page by page with the work on them, starting with a page that was already read. */
+async function* withWork(
   context: SearchContext,
-  status: StoryStatus,
+  stories: Pick<CandidatePageRequest, 'statuses' | 'storyIds'>,
   firstPage: CandidatePage,
 ): AsyncGenerator<CandidateWork[]> {
+  let pageSize = firstPageSize;
   for (let { items, next } = firstPage; ;) {
-    if (items.length > 0)
-      yield withWork(items, mapByStory(await readWorkOnStories(context.db, storyIdsOf(items))));
+    if (items.length > 0) {
+      const work = await readWorkOnStories(context.db, storyIdsOf(items));
+      const workByStory = new Map(work.map((row) => [row.story_id, row]));
+      yield items.map((candidate) => ({ candidate, work: workByStory.get(candidate.storyId) }));
+    }
     if (next === null) return;
-    ({ items, next } = await readCandidates(context, {
-      statuses: [status],
-      limit: laterPageSize,
-      after: next,
-    }));
+    pageSize = Math.min(pageSize * pageGrowth, maxPageSize);
+    ({ items, next } = await readCandidates(context, { ...stories, limit: pageSize, after: next }));
   }
 }
 
-/** Yields, page by page, the candidates among the stories that have work in progress. */
-async function* candidatesWithWork(
+/** Yields, page by page, the candidates among the stories whose work has begun. */
+async function* begunCandidates(
   context: SearchContext,
-  work: readonly WorkOnStory[],
+  begun: readonly BegunStory[],
 ): AsyncGenerator<CandidateWork[]> {
-  if (work.length === 0) return;
-  const workOn = mapByStory(work);
-  const page = { statuses: begunStatuses, storyIds: [...workOn.keys()] };
-  let { items, next } = await readCandidates(context, { ...page, limit: firstPageSize });
-  yield withWork(items, workOn);
-  while (next !== null) {
-    ({ items, next } = await readCandidates(context, { ...page, limit: laterPageSize, after: next }));
-    yield withWork(items, workOn);
-  }
+  if (begun.length === 0) return;
+  const stories = { statuses: begunStatuses, storyIds: begun.map((story) => story.story_id) };
+  yield* withWork(context, stories, await readCandidates(context, { ...stories, limit: firstPageSize }));
 }
 
 /**
@@ -136,25 +123,22 @@ async function* candidatesWithWork(
 async function* candidatePages(
   context: SearchContext,
   ready: CandidatePage,
-  begun: readonly WorkOnStory[],
+  begun: readonly BegunStory[],
 ): AsyncGenerator<CandidateWork[]> {
   const { db, caller, targetId } = context;
-  const isForCaller = ({ offer, rework_for: reworkFor }: WorkOnStory): boolean =>
+  const isForCaller = ({ offer, rework_for: reworkFor }: BegunStory): boolean =>
     (offer !== null && isOfferedTo(offer, caller)) ||
     (reworkFor !== null && isSameMemberAndAgent(reworkFor, caller));
-  yield* candidatesWithWork(context, begun.filter(isForCaller));
-  yield* candidatesWithWork(
+  yield* begunCandidates(context, begun.filter(isForCaller));
+  yield* begunCandidates(
     context,
-    begun.filter((work) => !isForCaller(work)),
+    begun.filter((story) => !isForCaller(story)),
   );
-  yield* candidatesOfStatus(context, 'ready', ready);
-  yield* candidatesOfStatus(
+  yield* withWork(context, { statuses: ['ready'] }, ready);
+  const backlog = { statuses: ['backlog'] } satisfies Pick<CandidatePageRequest, 'statuses'>;
+  yield* withWork(context, backlog, await readCandidates(context, { ...backlog, limit: firstPageSize }));
+  yield* begunCandidates(
     context,
-    'backlog',
-    await readCandidates(context, { statuses: ['backlog'], limit: laterPageSize }),
-  );
-  yield* candidatesWithWork(
-    context,
-    await findBegunWork(db, targetId, { held: true, limit: maxSkippedStories }),
+    await findBegunStories(db, targetId, { held: true, limit: maxSkippedStories }),
   );
 }
