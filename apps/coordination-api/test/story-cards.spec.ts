@@ -78,6 +78,32 @@ it('a card counts what is open, and names who is assigned', async () => {
   });
 });
 
+it('counts stop at 100, and the cards of a page with very many threads and mentions are complete', async () => {
+  const { ana, robo, orgId } = people;
+  for (const title of ['One', 'Two']) await make(title);
+  for (const [number, threads] of [
+    [1, 2100],
+    [2, 3],
+  ])
+    await api.world.rows(
+      `insert into comments (org_id, id, story_id, kind, body, author, author_member_id, agent_mentions)
+       select s.org_id, uuidv7(), s.id, 'comment', 'x', s.created_by, $2, array[$3::uuid]
+       from stories s cross join generate_series(1, $5::int) n where s.org_id = $1 and s.number = $4`,
+      ...[orgId, ana.me.memberId, robo.me.agentId, number, threads],
+    );
+  await api.world.rows(
+    `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by, parent_id)
+     select s.org_id, uuidv7(), s.project_id, 100 + n, 'Child', s.status, s.column_id, 'z' || lpad(n::text, 5, '0'), s.created_by, s.id
+     from stories s cross join generate_series(1, 2100) n where s.org_id = $1 and s.number = 1`,
+    orgId,
+  );
+  const agentResponse = { agent: { id: robo.me.agentId, name: 'Robo' } };
+  expect(await cards({ limit: 2 })).toMatchObject([
+    { counts: { openThreads: 100 }, children: { total: 100, done: 0 }, agentResponse },
+    { counts: { openThreads: 3 }, children: null, agentResponse },
+  ]);
+});
+
 it('a card says who works on the story, until when and how far, also past the time', async () => {
   const { ana, chloe, orgId } = people;
   await make('One');
