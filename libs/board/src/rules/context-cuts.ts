@@ -9,6 +9,7 @@ import {
   defineSectionCut,
   truncateText,
   dropItems,
+  dropItemsAndMeasure,
   dropTexts,
 } from './fit-bytes.ts';
 
@@ -30,9 +31,9 @@ function dropOldestThreads(threads: OpenThread[], excessBytes: number): OpenThre
   let freed = 0;
   for (const [index, thread] of threads.entries()) {
     if (freed >= excessBytes) return threads.slice(index);
-    const replies = dropItems(thread.replies, excessBytes - freed, 'start');
+    const { kept: replies, freedBytes } = dropItemsAndMeasure(thread.replies, excessBytes - freed, 'start');
     const cutThread = { ...thread, replies };
-    freed += jsonByteLength(thread) - jsonByteLength(cutThread);
+    freed += freedBytes;
     if (freed >= excessBytes) return [cutThread, ...threads.slice(index + 1)];
     freed += jsonByteLength(cutThread) + 1;
   }

@@ -6,6 +6,7 @@ import {
   fitSectionsToBytes,
   truncateText,
   dropItems,
+  dropItemsAndMeasure,
   dropTexts,
 } from './fit-bytes.ts';
 
@@ -42,11 +43,13 @@ describe('withoutItems', () => {
     const items = fc.array(texts, { maxLength: 12 });
     fc.assert(
       fc.property(items, fc.integer({ min: 0, max: 200 }), fc.boolean(), (list, excess, fromEnd) => {
-        const kept = dropItems(list, excess, fromEnd ? 'end' : 'start');
+        const dropFrom = fromEnd ? 'end' : 'start';
+        const { kept, freedBytes } = dropItemsAndMeasure(list, excess, dropFrom);
+        expect(dropItems(list, excess, dropFrom)).toEqual(kept);
         const gone = list.length - kept.length;
         expect(kept).toEqual(fromEnd ? list.slice(0, kept.length) : list.slice(gone));
         const freed = jsonByteLength(list) - jsonByteLength(kept);
-        // A list of n items has n - 1 commas, so removing all of its items frees one byte less.
+        expect(freedBytes).toBe(freed);
         if (kept.length > 0) expect(freed).toBeGreaterThanOrEqual(excess);
         if (gone === 0) expect(excess === 0 || list.length === 0).toBe(true);
       }),

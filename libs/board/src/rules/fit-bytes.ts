@@ -47,39 +47,54 @@ export function fitSectionsToBytes<Sections extends object>(
   maxBytes: number,
 ): FittedSections<Sections> {
   let sections = allSections;
+  // The names are in the order of the sections, not in the order of the cuts.
+  const order = Object.keys(allSections) as (keyof Sections & string)[];
   const named = new Set<keyof Sections & string>(incompleteSections);
-  let bytes = jsonByteLength({ ...sections, truncated: [...named] });
+  // Serializing is the main cost, so each version of a section is measured once.
+  const sizes = new Map(order.map((name) => [name, jsonByteLength(allSections[name])]));
+  const withoutValues = Object.fromEntries(order.map((name) => [name, 0]));
+  let bytes = jsonByteLength({ ...withoutValues, truncated: [...named] });
+  for (const size of sizes.values()) bytes += size - 1;
   for (const { section, shrink } of cuts) {
     while (bytes > maxBytes) {
       // The section's name in `truncated` needs space as well, and a comma unless it is the first.
       const name = named.has(section) ? 0 : jsonByteLength(section) + Math.min(named.size, 1);
       const smaller = shrink(sections, bytes + name - maxBytes);
       if (smaller === sections) break;
-      bytes += name + jsonByteLength(smaller[section]) - jsonByteLength(sections[section]);
+      const size = jsonByteLength(smaller[section]);
+      bytes += name + size - (sizes.get(section) ?? 0);
+      sizes.set(section, size);
       sections = smaller;
       named.add(section);
     }
   }
   if (bytes > maxBytes)
     throw new Error(`nothing is left to cut, and ${bytes} bytes exceed the limit of ${maxBytes}`);
-  // The names are in the order of the sections, not in the order of the cuts.
-  const order = Object.keys(allSections) as (keyof Sections & string)[];
   return { sections, truncated: order.filter((name) => named.has(name)) };
 }
 
 /** Removes as many items from the end (or the start) as needed to free `excess` bytes. */
-export function dropItems<Item>(
+export const dropItems = <Item>(
   items: readonly Item[],
   excessBytes: number,
   dropFrom: 'start' | 'end' = 'end',
-): Item[] {
+): Item[] => dropItemsAndMeasure(items, excessBytes, dropFrom).kept;
+
+/** Removes items as `dropItems` does, and also returns the exact number of freed bytes. */
+export function dropItemsAndMeasure<Item>(
+  items: readonly Item[],
+  excessBytes: number,
+  dropFrom: 'start' | 'end',
+): { readonly kept: Item[]; readonly freedBytes: number } {
   let freed = 0;
-  let kept = items.length;
-  while (kept > 0 && freed < excessBytes) {
-    kept -= 1;
-    freed += jsonByteLength(items.at(dropFrom === 'end' ? kept : -1 - kept)) + 1;
+  let count = items.length;
+  while (count > 0 && freed < excessBytes) {
+    count -= 1;
+    freed += jsonByteLength(items.at(dropFrom === 'end' ? count : -1 - count)) + 1;
   }
-  return dropFrom === 'end' ? items.slice(0, kept) : items.slice(items.length - kept);
+  const kept = dropFrom === 'end' ? items.slice(0, count) : items.slice(items.length - count);
+  // A list of n items has n - 1 commas.
+  return { kept, freedBytes: count === 0 && items.length > 0 ? freed - 1 : freed };
 }
 
 /** The size of `null` in JSON, which replaces a removed text. */
