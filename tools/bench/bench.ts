@@ -22,6 +22,7 @@
 import { parseArgs } from 'node:util';
 import { createClient, httpTransport } from '@muster/client';
 import { type Pool } from '@muster/driver';
+import { exitCodeOf } from '@muster/tools';
 import { measureConsole, renderConsole } from './console.ts';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrg, makeOrgs } from './data.ts';
@@ -314,10 +315,4 @@ function tell(results: BenchResults | null, outbox: OutboxSummary | null): void 
   if (outbox !== null) say(`\n${renderOutbox(outbox)}`);
 }
 
-process.exitCode = await run().then(
-  () => 0,
-  (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
-  },
-);
+process.exitCode = await exitCodeOf(run());

@@ -52,13 +52,7 @@ export interface Summary {
   readonly roundTrips: number | null;
 }
 
-interface SideSummary {
-  readonly rate: number;
-  readonly serverMicros: number;
-  readonly postgresMicros: number | null;
-  readonly p50: number;
-  readonly p99: number;
-}
+type SideSummary = Omit<Sample, 'answered' | 'sent'>;
 
 const summarizeSide = (samples: readonly Sample[]): SideSummary => {
   const of = (value: (sample: Sample) => number): number => median(samples.map(value));

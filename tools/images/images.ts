@@ -9,7 +9,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { freePort } from '@muster/testing/ports';
 import { readBoardFile } from '@muster/import-files/board-file';
-import { repositoryRoot } from '@muster/tools';
+import { exitCodeOf, repositoryRoot } from '@muster/tools';
 import { readCompose } from '../deploy/compose.ts';
 import { programs } from '../deploy/dockerfile.ts';
 import { check, type Check } from '../tour/check.ts';
@@ -192,10 +192,4 @@ async function run(): Promise<boolean> {
   }
 }
 
-process.exitCode = await run().then(
-  (fine) => (fine ? 0 : 1),
-  (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
-  },
-);
+process.exitCode = await exitCodeOf(run());

@@ -4,8 +4,7 @@
  * it.
  */
 import { type Socket } from 'node:net';
-import { type Dice } from '@muster/tools';
-import { type Relay, startRelay } from './relay.ts';
+import { type Dice, type Relay, startRelay } from '@muster/tools';
 
 export const faults = ['cut', 'stalled', 'muted'] as const;
 export type Fault = (typeof faults)[number];

@@ -4,8 +4,8 @@
  * two transactions collide at that point. The program only gets another address.
  */
 import { type Socket } from 'node:net';
+import { startRelay } from '@muster/tools';
 import { type GuardRemoval, takeOut } from './guards.ts';
-import { startRelay } from './relay.ts';
 import { type Scope } from './services.ts';
 import { flush, type WireMessage, messagesOf, readBackendPid, readBind, readParse, withSql } from './wire.ts';
 

@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { readBoardFile } from '@muster/import-files/board-file';
+import { exitCodeOf } from '@muster/tools';
 import { type Check } from './check.ts';
 import { findInstance, type Instance } from './instance.ts';
 import { spendAgentDay } from './mcp/day.ts';
@@ -62,10 +63,4 @@ async function run(): Promise<boolean> {
   }
 }
 
-process.exitCode = await run().then(
-  (succeeded) => (succeeded ? 0 : 1),
-  (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
-  },
-);
+process.exitCode = await exitCodeOf(run());

@@ -8,6 +8,7 @@
 // temporary installation, where a person approves them in a real browser.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { exitCodeOf } from '@muster/tools';
 import { z } from 'zod';
 import { findInstance } from '../instance.ts';
 import { Journal } from '../journal.ts';
@@ -100,10 +101,4 @@ await installClients();
 const { values } = parseArgs({
   options: { write: { type: 'boolean', default: false }, 'sign-in': { type: 'boolean', default: false } },
 });
-process.exitCode = await (values['sign-in'] ? signIn : run)(values.write).then(
-  (fine) => (fine ? 0 : 1),
-  (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
-  },
-);
+process.exitCode = await exitCodeOf((values['sign-in'] ? signIn : run)(values.write));
