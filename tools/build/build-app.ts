@@ -84,29 +84,25 @@ await writeFile(
   path.join(making, 'package.json'),
   `${JSON.stringify(installed ?? { private: true, type: 'module' }, null, 2)}\n`,
 );
+const bundled = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
+const copyFolder = (from: string, to: string): Promise<void> =>
+  cp(path.join(workspaceRoot, from), path.join(making, to), { recursive: true });
+
 // An app that has its own schema, or that bundles the migrator, needs the SQL files next to its bundle.
-const ownMigrations = path.join(workspaceRoot, projectRoot, 'src/migrations');
-const bundlesMigrations = Object.keys(metafile.inputs).some((file) => file.startsWith('libs/migrations/'));
-if (existsSync(ownMigrations)) {
-  await cp(ownMigrations, path.join(making, 'migrations'), { recursive: true });
-} else if (bundlesMigrations) {
-  for (const folder of ['migrations', 'functions']) {
-    const place = path.join(workspaceRoot, 'libs/migrations', folder);
-    await cp(place, path.join(making, folder), { recursive: true });
-  }
+const ownMigrations = path.join(projectRoot, 'src/migrations');
+if (existsSync(path.join(workspaceRoot, ownMigrations))) await copyFolder(ownMigrations, 'migrations');
+else if (bundled.some((file) => file.startsWith('libs/migrations/'))) {
+  for (const folder of ['migrations', 'functions'])
+    await copyFolder(path.join('libs/migrations', folder), folder);
 }
 
-// The MCP gateway reads the pages of its views from disk.
-const ownViews = path.join(workspaceRoot, projectRoot, 'src/ui');
-if (existsSync(ownViews)) await cp(ownViews, path.join(making, 'ui'), { recursive: true });
+// Modules of pages read their styles and scripts from the folder of the same name.
+for (const file of bundled.filter((one) => /\/src\/ui\.ts$|\/http\/src\/look\.ts$/.test(one)))
+  await copyFolder(file.slice(0, -3), path.basename(file, '.ts'));
 
 // Bull Board reads its pages from disk.
-if (Object.keys(metafile.inputs).some((file) => file.startsWith('node_modules/@bull-board/api/')))
-  await cp(
-    path.join(workspaceRoot, 'node_modules/@bull-board/ui/dist'),
-    path.join(making, 'bull-board-ui/dist'),
-    { recursive: true },
-  );
+if (bundled.some((file) => file.startsWith('node_modules/@bull-board/api/')))
+  await copyFolder('node_modules/@bull-board/ui/dist', 'bull-board-ui/dist');
 
 for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
   if (file.endsWith('.js')) console.log(`${path.basename(file)}: ${Math.round(bytes / 1024)} KiB`);

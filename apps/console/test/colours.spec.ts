@@ -1,22 +1,18 @@
-/** Tests that pages rendered by services look like the console. */
-import { readFile } from 'node:fs/promises';
+/** Tests that all pages of the product take their colors from one stylesheet. */
+import { glob, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { expect, it } from '@jest/globals';
-import { createPageFrame, html } from '@muster/http';
 
-const tokens = new URL('../web/styles/tokens.css', import.meta.url);
-/** Maps custom properties such as `--ink` to their values, each in one line. */
-const setIn = (css: string): Map<string, string> =>
-  new Map(
-    [...css.matchAll(/(--[\w-]+):\s*([^;}]+)/g)].map(([, name = '', value = '']) => [
-      name,
-      value.replaceAll(/\s+/g, ' ').trim(),
-    ]),
+const repository = path.resolve(import.meta.dirname, '../../..');
+const tokens = 'libs/http/src/look/tokens.css';
+const color = /#[0-9a-f]{3,8}\b|\b(?:rgb|hsl|oklch|oklab)a?\(/i;
+const stylesheets = '{apps,libs}/*/{.vitepress,src,web}/**/*.{css,vue}';
+
+it('no other stylesheet names a color', async () => {
+  const files = (await Array.fromAsync(glob(stylesheets, { cwd: repository }))).filter(
+    (file) => !file.includes('node_modules'),
   );
-
-it('are the colours and the font of pages that a service makes by itself, by the same names', async () => {
-  const { body } = createPageFrame({ name: 'Muster', style: '' })({ title: 'A page', body: html`` });
-  const own = setIn(/<style>(.*?)<\/style>/s.exec(body)?.[1] ?? '');
-  expect(own.size).toBeGreaterThan(10);
-  const console = setIn(await readFile(tokens, 'utf8'));
-  for (const [name, value] of own) expect([name, value]).toEqual([name, console.get(name)]);
+  expect(files.length).toBeGreaterThan(25);
+  const texts = await Promise.all(files.map((file) => readFile(path.join(repository, file), 'utf8')));
+  expect(files.filter((_, index) => color.test(texts[index] ?? ''))).toEqual([tokens]);
 });

@@ -1,39 +1,14 @@
-/** The page that an invitation's e-mail links to, without accounts, in a real browser. */
+/** The pages of this service in a real browser: the invitation, for installations without accounts, and the reference. */
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { browserFlags, findBrowser } from '@muster/testing/browser';
-import { type AxeResults } from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { describe, expect } from '@jest/globals';
+import { inBrowser, useLooks } from '@muster/testing/looks';
+import { type Page } from 'playwright-core';
 import { useApi } from './api.ts';
 
 const docsUrl = 'https://docs.acme.example';
 const baseUrl = 'https://muster.acme.example';
 const api = useApi({ DOCS_URL: docsUrl, BASE_URL: baseUrl });
-const program = findBrowser();
-const inBrowser = program === undefined ? it.skip : it;
-
-let browser: Browser | undefined;
-let axe = '';
-beforeAll(async () => {
-  if (program === undefined) return;
-  browser = await chromium.launch({ executablePath: program, args: browserFlags() });
-  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-});
-afterAll(async () => {
-  await browser?.close();
-});
-
-async function openWith(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
-  const context = await browser?.newContext(options);
-  if (context === undefined) throw new Error('there is no browser');
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
+const { withPage, look } = useLooks();
 
 /** Returns the link in the e-mail. */
 async function linkOf(email: string): Promise<string> {
@@ -55,15 +30,9 @@ async function join(page: Page, email: string): Promise<void> {
   await page.getByRole('heading', { name: 'You joined', exact: true }).waitFor();
 }
 
-async function faultsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-}
-
 describe('the page of an invitation', () => {
   inBrowser('says after joining where the token is used, and how to go on', async () => {
-    await openWith({}, async (page) => {
+    await withPage(async (page) => {
       await join(page, 'noor@example.com');
       expect(await page.title()).toBe('You joined');
       await expect(page.getByText('Accept invitation').count()).resolves.toBe(0);
@@ -78,7 +47,8 @@ describe('the page of an invitation', () => {
   });
 
   inBrowser('copies the token by a button', async () => {
-    await openWith({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+    await withPage(async (page) => {
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await join(page, 'copied@example.com');
       await page.getByRole('button', { name: 'Copy token' }).click();
       await page.getByText('Copied.').waitFor();
@@ -88,7 +58,7 @@ describe('the page of an invitation', () => {
   });
 
   inBrowser('selects the token where nothing may be copied', async () => {
-    await openWith({}, async (page) => {
+    await withPage(async (page) => {
       await page.addInitScript({
         content: "navigator.clipboard.writeText = () => Promise.reject('refused')",
       });
@@ -100,13 +70,40 @@ describe('the page of an invitation', () => {
     });
   });
 
-  inBrowser.each([1440, 320])('has no fault that axe finds and fits at %i pixels', async (width) => {
-    await openWith({ viewport: { width, height: 800 } }, async (page) => {
-      await page.goto(await linkOf('before@example.com'));
-      expect(await faultsOf(page)).toEqual([]);
-      await join(page, 'after@example.com');
-      expect(await faultsOf(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-    });
-  });
+  inBrowser.each(['light', 'dark'] as const)('is for everybody and fits every width, in %s', (colorScheme) =>
+    withPage(
+      async (page) => {
+        await page.goto(await linkOf(`before-${colorScheme}@example.com`));
+        await look(page, `invitation-${colorScheme}`);
+        await join(page, `after-${colorScheme}@example.com`);
+        await look(page, `joined-${colorScheme}`);
+      },
+      { colorScheme },
+    ),
+  );
+});
+
+describe('a page of the reference', () => {
+  inBrowser.each(['light', 'dark'] as const)('is for everybody and fits every width, in %s', (colorScheme) =>
+    withPage(
+      async (page) => {
+        for (const path of ['/', '/reference/teams', '/nowhere']) {
+          await page.goto(new URL(path, api.url()).href);
+          await look(page, `api${path.replaceAll('/', '-')}-${colorScheme}`);
+        }
+      },
+      { colorScheme },
+    ),
+  );
+
+  inBrowser('lists its sections beside them where the window has room', () =>
+    withPage(async (page) => {
+      await page.goto(new URL('/reference/teams', api.url()).href);
+      const contents = page.getByRole('navigation', { name: 'On this page' });
+      await contents.getByRole('link', { name: 'teams.create', exact: true }).click();
+      expect(new URL(page.url()).hash).toBe('#teams.create');
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect(await contents.count()).toBe(0);
+    }),
+  );
 });

@@ -8,10 +8,10 @@ import { listReleases, publishRelease, setDownloads } from '../src/operators/rel
 import { setPlan } from '../src/operators/plans.ts';
 import { makeToken, revokeToken } from '../src/operators/tokens.ts';
 import { makeProduct } from '../src/operators/products.ts';
-import { inBrowser, lookedAt, useLooks } from './looks.ts';
+import { inBrowser, useLooks } from '@muster/testing/looks';
 import { type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
 
-const { withPage, look } = useLooks();
+const { withPage, look } = useLooks({ javaScriptEnabled: false });
 
 let world: LicenseWorld;
 let service: Running;
@@ -376,7 +376,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
           await look(page, `${name}-${colorScheme}`);
         }
       },
-      { colorScheme, ...lookedAt },
+      { colorScheme, javaScriptEnabled: true },
     );
   });
 });

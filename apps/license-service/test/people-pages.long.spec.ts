@@ -2,11 +2,11 @@
 import { describe, expect } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Page } from 'playwright-core';
-import { inBrowser, lookedAt, useLooks } from './looks.ts';
+import { inBrowser, useLooks } from '@muster/testing/looks';
 import { useSupport } from './people.ts';
 
 const support = useSupport();
-const { withPage, look } = useLooks();
+const { withPage, look } = useLooks({ javaScriptEnabled: false });
 
 function hire(): { subject: string; email: string } {
   const subject = newId();
@@ -76,7 +76,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
         await page.getByText('Slot released').waitFor();
         await look(page, `by-person-${colorScheme}`);
       },
-      { colorScheme, ...lookedAt },
+      { colorScheme, javaScriptEnabled: true },
     );
   });
 });

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ClientCapabilities, type ReadResourceResult, type Tool } from '@modelcontextprotocol/server';
+import { readStyles } from '@muster/http';
 import { z } from 'zod';
 import { toolNameOf } from './tools/tools.ts';
 import { registry } from '@muster/registry';
@@ -23,7 +24,7 @@ const cspHash = (text: string): string => `'sha256-${createHash('sha256').update
  * allows.
  */
 function buildViewPage(name: string, title: string): string {
-  const style = readViewFile('look.css');
+  const style = readStyles('tokens') + readViewFile('look.css');
   const own = readViewFile(`${name}.js`).replace(/^import .*;$/m, '');
   // A module runs in strict mode, and after the page has been parsed.
   const script = `${readViewFile('frame.js').replaceAll(/^export /gm, '')}\n${own}`;

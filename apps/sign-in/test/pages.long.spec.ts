@@ -1,42 +1,16 @@
 /** The pages in a real browser: accessibility, keyboard use, and use without scripts. */
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type AxeResults } from 'axe-core';
-import { type Browser as Chromium, type BrowserContextOptions, type Page } from 'playwright-core';
-import { inBrowser, launch } from './chromium.ts';
+import { inBrowser, useLooks } from '@muster/testing/looks';
+import { type Page } from 'playwright-core';
 import { useInstallation } from './installation.ts';
 
 const installation = useInstallation({ SIGN_UP: 'open' }, { host: 'localhost' });
 const { world } = installation;
 
-let chromium: Chromium | undefined;
-let axe = '';
-beforeAll(async () => {
-  chromium = await launch();
-  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-});
-afterAll(async () => {
-  await chromium?.close();
-});
+const { withPage, look } = useLooks();
 
 const at = (path: string): string => new URL(path, installation.url()).href;
-const widths = [1440, 1024, 390, 320];
-
-async function openWith<Result>(
-  options: BrowserContextOptions,
-  work: (page: Page) => Promise<Result>,
-): Promise<Result> {
-  if (chromium === undefined) throw new Error('there is no browser');
-  const context = await chromium.newContext(options);
-  try {
-    return await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
-
 /** Creates a member of an organization who is invited to another one with a long name. */
 async function someone(name: string): Promise<{ email: string; cookie: string }> {
   const email = `${name}@example.com`;
@@ -72,35 +46,18 @@ const paths = {
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   inBrowser('each page is for everybody, and fits every width', async () => {
     const { cookie } = await someone(`reader-${colorScheme}`);
-    await openWith({ colorScheme }, async (page) => {
-      await page
-        .context()
-        .addCookies([{ name: 'muster', value: cookie, url: installation.url(), httpOnly: true }]);
-      for (const [what, path] of Object.entries(paths)) {
-        for (const width of widths) {
-          await page.setViewportSize({ width, height: 900 });
+    await withPage(
+      async (page) => {
+        await page
+          .context()
+          .addCookies([{ name: 'muster', value: cookie, url: installation.url(), httpOnly: true }]);
+        for (const [what, path] of Object.entries(paths)) {
           await page.goto(at(path));
-          const overflow = await page.evaluate(
-            'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-          );
-          expect([what, width, overflow]).toEqual([what, width, 0]);
-          const shots = process.env['SHOTS'];
-          if (shots !== undefined) {
-            const file = `${shots}/${what.replaceAll(' ', '-')}-${width}-${colorScheme}.png`;
-            await page.screenshot({ path: file, fullPage: true });
-          }
+          await look(page, `${what}, ${colorScheme}`);
         }
-        // Run axe in Playwright's isolated world, because the page's policy blocks other scripts.
-        await page.evaluate(axe);
-        const { violations } = (await page.evaluate(
-          `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
-        )) as AxeResults;
-        expect([what, violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])]).toEqual([
-          what,
-          [],
-        ]);
-      }
-    });
+      },
+      { colorScheme },
+    );
   });
 });
 
@@ -128,13 +85,16 @@ describe('a person', () => {
     await page.getByText('Your organization', { exact: true }).waitFor();
   };
 
-  inBrowser('signs in and begins an organization by keyboard alone', () => openWith({}, byKeys));
+  inBrowser('signs in and begins an organization by keyboard alone', () => withPage(byKeys));
 
   inBrowser('does so without script, and sees nothing that needs one', () =>
-    openWith({ javaScriptEnabled: false }, async (page) => {
-      await byKeys(page);
-      await page.goto(at('/sign-in?again'));
-      expect(await page.getByRole('button').allTextContents()).toEqual(['E-mail me a sign-in link']);
-    }),
+    withPage(
+      async (page) => {
+        await byKeys(page);
+        await page.goto(at('/sign-in?again'));
+        expect(await page.getByRole('button').allTextContents()).toEqual(['E-mail me a sign-in link']);
+      },
+      { javaScriptEnabled: false },
+    ),
   );
 });

@@ -47,7 +47,8 @@ export { createLogger } from './logging.ts';
 export { type CountOutcome, createMetrics, type GaugeValue, type Metrics } from './metrics.ts';
 export { networkOf } from './network.ts';
 export { userAgentOf } from './user-agent.ts';
-export { createNarrowFrame, createPageFrame, type PageFrameOptions, type RenderedPage } from './page.ts';
+export { readStyles } from './look.ts';
+export { createPageFrame, type PageFrameOptions, type RenderedPage } from './page.ts';
 export { minRedisVersion, createRedisCheck, type RedisCheck } from './redis.ts';
 export { defineService, runServices, type StartService, stopTimeoutMillis } from './run.ts';
 export {

@@ -3,7 +3,7 @@ import { html } from './html.ts';
 import { createPageFrame } from './page.ts';
 
 it('lets nothing run but the script of the page', () => {
-  const frame = createPageFrame({ name: 'Muster', style: 'p { margin: 0 }' });
+  const frame = createPageFrame();
   const policyOf = (script?: string) =>
     frame({ title: 'A page', body: html``, script }).headers['content-security-policy'];
   expect(policyOf()).not.toContain('script-src');

@@ -72,16 +72,12 @@ export function createBuiltSite(
 const mostInFlight = 200;
 const reloadSeconds = 3;
 
-const buildingPage = createPageFrame({
-  name: 'Muster',
-  style: `main { max-width: 36rem; margin: 20vh auto; padding: 0 1.5rem; font: 1rem/1.6 var(--font) }
-h1 { font-size: 1.5rem }`,
-})({
+const buildingPage = createPageFrame()({
   title: 'Muster is starting',
-  body: html`<main>
+  body: html`<section class="card">
     <h1>Muster is starting</h1>
     <p>Its pages are being built, which takes up to a minute. This page reloads automatically.</p>
-  </main>`,
+  </section>`,
 });
 
 /** Creates a service that is not ready until its first page exists, and says so at every address. */

@@ -18,7 +18,7 @@ const refreshSeconds = 2;
 const renderPage = (title: string, body: Html, formsTo?: string): RenderedPage =>
   renderFramedPage({
     ...{ title, formsTo },
-    body: html`<section>
+    body: html`<section class="card">
       <h1>${title}</h1>
       ${body}
     </section>`,
@@ -31,7 +31,7 @@ const renderInstallPage = (url: string): RenderedPage =>
         Muster has received its keys. Now install the app on your repositories. Then link the repositories to
         projects with <code>forges.repositories.link</code>.
       </p>
-      <a class="button" href="${url}">Install on repositories</a>`,
+      <a class="button" data-kind="main" href="${url}">Install on repositories</a>`,
   );
 
 function renderFetchingKeysPage(): RenderedPage {
@@ -61,7 +61,7 @@ export function renderForgeAppPage(
     html`${
         failure === null
           ? null
-          : html`<p class="bad" role="alert">
+          : html`<p class="form-error" role="alert">
               The app can’t be used: ${failure}. Delete it on GitHub and create another one.
             </p>`
       }
@@ -72,12 +72,13 @@ export function renderForgeAppPage(
       </p>
       <form action="${action}" method="post">
         <input type="hidden" name="manifest" value="${manifest}" />
-        <button>Create for ${organization ?? 'my account'}</button>
+        <button class="button" data-kind="main">Create for ${organization ?? 'my account'}</button>
       </form>
       <form action="${path}" method="get">
         <input type="hidden" name="ticket" value="${ticket}" />
         <label for="organization">Or for a GitHub organization</label>
         <input
+          class="field"
           id="organization"
           name="organization"
           required
@@ -86,7 +87,7 @@ export function renderForgeAppPage(
           spellcheck="false"
           value="${organization ?? ''}"
         />
-        <button class="second">Use this organization</button>
+        <button class="button">Use this organization</button>
       </form>`,
     new URL(action).origin,
   );
@@ -95,6 +96,6 @@ export function renderForgeAppPage(
 export const renderRefusedPage = (message: string): RenderedPage =>
   renderPage(
     'This page has expired',
-    html`<p class="bad" role="alert">${message}</p>
+    html`<p class="form-error" role="alert">${message}</p>
       <p>An admin can get a new page with <code>forges.update</code> and <code>rotateSecret</code>.</p>`,
   );

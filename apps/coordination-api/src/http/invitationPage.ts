@@ -60,26 +60,26 @@ export const renderInvitationPage = ({ baseUrl, docsUrl }: Addresses): RenderedP
   renderFramedPage({
     title: 'Accept invitation',
     script,
-    body: html`<section>
+    body: html`<section class="card">
       <h1 id="title">Accept invitation</h1>
       <noscript>
         <p>
           This page needs JavaScript. The e-mail also has a command that accepts the invitation in a terminal.
         </p>
       </noscript>
-      <p id="problem" class="bad" role="alert"></p>
+      <p id="problem" class="form-error" role="alert"></p>
       <form id="form">
         <p>The e-mail names the organization and the person who invited you.</p>
         <label for="name">Your name, as others will see it</label>
-        <input id="name" name="name" required maxlength="120" autocomplete="name" autofocus />
-        <button id="join">Join</button>
+        <input class="field" id="name" name="name" required maxlength="120" autocomplete="name" autofocus />
+        <button class="button" data-kind="main" id="join">Join</button>
       </form>
-      <div id="done" tabindex="-1" hidden>
+      <div id="done" class="stack" tabindex="-1" hidden>
         <h2>Welcome, <span id="member"></span></h2>
         <p>This is your token. Copy it now and keep it like a password. You won’t be able to see it again.</p>
         <pre id="token"></pre>
-        <button id="copy" type="button">Copy token</button>
-        <p id="copied" class="quiet" role="status"></p>
+        <button class="button" data-kind="main" id="copy" type="button">Copy token</button>
+        <p id="copied" class="muted" role="status"></p>
         <h2>Next steps</h2>
         <p>Sign in on the command line. It asks for the token once and stores it:</p>
         <pre>muster login ${baseUrl}</pre>

@@ -1,6 +1,7 @@
 import theme from 'vitepress/theme';
 import { h, onMounted } from 'vue';
 import Board from './board.vue';
+import '@muster/http/look/tokens.css';
 import './colors.css';
 import './diagrams.css';
 

@@ -58,16 +58,20 @@ function uploadedRequestOf({ body }: FastifyRequest): string {
 }
 
 export const uploadForm = (action: string): Html =>
-  html`<section>
+  html`<section class="card">
     <h2>A machine without a connection</h2>
     <form method="post" action="${action}" enctype="multipart/form-data">
       <label for="${requestFieldName}">Request file that the program wrote</label>
       <div class="ask">
-        <input id="${requestFieldName}" name="${requestFieldName}" type="file" required /><button>
-          Download answer
-        </button>
+        <input
+          class="field"
+          id="${requestFieldName}"
+          name="${requestFieldName}"
+          type="file"
+          required
+        /><button class="button" data-kind="main">Download answer</button>
       </div>
-      <p class="quiet">Copy the answer to that machine. It then counts as one of the license’s machines.</p>
+      <p class="muted">Copy the answer to that machine. It then counts as one of the license’s machines.</p>
     </form>
   </section>`;
 

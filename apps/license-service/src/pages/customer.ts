@@ -15,9 +15,14 @@ export const stateLabels: Readonly<Record<ReturnType<typeof stateOf>, string>> =
   revoked: 'revoked',
 };
 
+const stateTones: Readonly<Record<ReturnType<typeof stateOf>, string>> = {
+  ...{ unactivated: 'none', active: 'good' },
+  ...{ expired: 'wait', suspended: 'wait', revoked: 'bad' },
+};
+
 export const stateBadge = (license: License): Html => {
   const state = stateOf(license);
-  return html`<span class="state ${state}">${stateLabels[state]}</span>`;
+  return html`<span class="state" data-tone="${stateTones[state]}">${stateLabels[state]}</span>`;
 };
 
 /** Descriptions of the states in which no machine may use a license, as the end of a sentence. */
@@ -41,8 +46,8 @@ const machineItem = (license: License, link: string, machine: MachineRecord, pos
   html`<li>
     <div>
       Machine ${position}
-      <span class="quiet">(id ends with ${machine.hint.replace('…', '') || 'nothing shown'})</span><br />
-      <span class="quiet"
+      <span class="muted">(id ends with ${machine.hint.replace('…', '') || 'nothing shown'})</span><br />
+      <span class="muted"
         >since ${formatTime(machine.boundAt)}, last seen ${formatTime(machine.lastSeenAt)}</span
       >
     </div>
@@ -50,7 +55,7 @@ const machineItem = (license: License, link: string, machine: MachineRecord, pos
       canCustomerRelease(license)
         ? html`<form method="post" action="/my/${link}/release">
             <input type="hidden" name="slot" value="${machine.slot}" />
-            <button class="second">Release<span class="quiet"> machine ${position}</span></button>
+            <button class="button">Release<span class="muted"> machine ${position}</span></button>
           </form>`
         : null
     }
@@ -73,7 +78,7 @@ const formatCount = (count: number): string => count.toLocaleString('en-US');
 const usageSection = (usage: readonly MeterUsageRecord[]): Html | null =>
   usage.length === 0
     ? null
-    : html`<section>
+    : html`<section class="card">
         <h2>Usage</h2>
         <dl>
           ${usage.map(
@@ -81,7 +86,7 @@ const usageSection = (usage: readonly MeterUsageRecord[]): Html | null =>
               html`<dt>${meter}</dt>
                 <dd>
                   ${formatCount(used)}${limit === null ? '' : ` of ${formatCount(limit)}`}
-                  <span class="${limit !== null && used >= limit ? 'bad' : 'quiet'}"
+                  <span class="${limit !== null && used >= limit ? 'form-error' : 'muted'}"
                     >${period === 'total' ? 'in total' : 'this month'}${
                       limit === null || used < limit
                         ? ''
@@ -104,7 +109,7 @@ const formatBytes = (bytes: number): string =>
 const downloadsSection = (link: string, release: DownloadableRelease | undefined): Html | null =>
   release?.downloadsUrl == null
     ? null
-    : html`<section>
+    : html`<section class="card">
         <h2>Downloads</h2>
         <p>
           Version ${release.version}, published
@@ -112,7 +117,7 @@ const downloadsSection = (link: string, release: DownloadableRelease | undefined
             release.notesUrl === null ? null : html` · <a href="${release.notesUrl}">Release notes</a>`
           }
         </p>
-        <ul>
+        <ul class="rows">
           ${release.artifacts.map(
             ({ name, platform, size, sha256 }) =>
               html`<li>
@@ -121,8 +126,8 @@ const downloadsSection = (link: string, release: DownloadableRelease | undefined
                     href="/my/${link}/download/${encodeURIComponent(release.version)}/${encodeURIComponent(name)}"
                     >${name}</a
                   >
-                  <span class="quiet">${platform}, ${formatBytes(size)}</span><br />
-                  <span class="quiet wide">SHA-256 ${sha256}</span>
+                  <span class="muted">${platform}, ${formatBytes(size)}</span><br />
+                  <span class="muted">SHA-256 ${sha256}</span>
                 </div>
               </li>`,
           )}
@@ -143,66 +148,70 @@ export function customerPage({
   const offline = releasedMachine?.offlineUntil ?? null;
   return {
     title: 'Your license',
-    isNarrow: true,
+    layout: 'columns',
     body: html`${
         releasedMachine === undefined
           ? null
-          : html`<section role="status">
+          : html`<section class="card note" role="status">
               <p>Machine released. The next machine that you activate takes its place.</p>
-              ${offline !== null && Date.parse(offline) > Date.now() ? html`<p class="quiet">Without a connection, the released machine can run until ${formatTime(offline)}.</p>` : null}
+              ${offline !== null && Date.parse(offline) > Date.now() ? html`<p class="muted">Without a connection, the released machine can run until ${formatTime(offline)}.</p>` : null}
             </section>`
       }
-      <section>
-        <h1>Your license …${license.hint}</h1>
-        <dl>
-          <dt>State</dt>
-          <dd>${stateBadge(license)}</dd>
-          <dt>Plan</dt>
-          <dd>${license.plan}</dd>
-          <dt>Ends</dt>
-          <dd>
-            ${formatDay(license.expiresAt, license.durationSeconds === null ? 'never' : 'set at the first activation')}
-          </dd>
-          <dt>Machines</dt>
-          <dd>${machines.length} of ${machineLimit}</dd>
-        </dl>
-      </section>
-      <section>
-        <h2>Machines</h2>
-        ${over === undefined ? null : html`<p class="bad">This license ${over}. No machine can use it. Contact the seller.</p>`}
-        ${
-          machines.length === 0
-            ? over !== undefined
+      <div class="stack">
+        <section class="card">
+          <h1>Your license …${license.hint}</h1>
+          <dl>
+            <dt>State</dt>
+            <dd>${stateBadge(license)}</dd>
+            <dt>Plan</dt>
+            <dd>${license.plan}</dd>
+            <dt>Ends</dt>
+            <dd>
+              ${formatDay(license.expiresAt, license.durationSeconds === null ? 'never' : 'set at the first activation')}
+            </dd>
+            <dt>Machines</dt>
+            <dd>${machines.length} of ${machineLimit}</dd>
+          </dl>
+        </section>
+        ${usageSection(usage)}
+      </div>
+      <div class="stack">
+        <section class="card">
+          <h2>Machines</h2>
+          ${over === undefined ? null : html`<p class="form-error">This license ${over}. No machine can use it. Contact the seller.</p>`}
+          ${
+            machines.length === 0
+              ? over !== undefined
+                ? null
+                : html`<p>
+                    No machine uses this license yet. Enter the key on the machine that should use it.
+                  </p>`
+              : html`<ul class="rows">
+                  ${machines.map((machine, index) => machineItem(license, link, machine, index + 1))}
+                </ul>`
+          }
+          ${
+            over !== undefined || leaseSeconds !== null || machines.length === 0
               ? null
-              : html`<p>
-                  No machine uses this license yet. Enter the key on the machine that should use it.
-                </p>`
-            : html`<ul>
-                ${machines.map((machine, index) => machineItem(license, link, machine, index + 1))}
-              </ul>`
-        }
-        ${
-          over !== undefined || leaseSeconds !== null || machines.length === 0
-            ? null
-            : left === 0
-              ? html`<p class="bad">
-                  This license has reached the number of machine changes that its plan allows. Contact the
-                  seller to move it.
-                </p>`
-              : html`<p class="quiet">
-                  The next machine that you activate takes the place of a released one. You can release
-                  ${left === 1 ? 'one more time' : `${left} more times`}.
-                </p>`
-        }
-      </section>
-      ${usageSection(usage)} ${downloadsSection(link, release)}
-      ${over === undefined ? uploadForm(`/my/${link}/answer`) : null}`,
+              : left === 0
+                ? html`<p class="form-error">
+                    This license has reached the number of machine changes that its plan allows. Contact the
+                    seller to move it.
+                  </p>`
+                : html`<p class="muted">
+                    The next machine that you activate takes the place of a released one. You can release
+                    ${left === 1 ? 'one more time' : `${left} more times`}.
+                  </p>`
+          }
+        </section>
+        ${downloadsSection(link, release)} ${over === undefined ? uploadForm(`/my/${link}/answer`) : null}
+      </div>`,
   };
 }
 
 export const problemPage = (title: string, message: string, status: number): ServicePage => ({
-  ...{ title, status, isNarrow: true },
-  body: html`<section>
+  ...{ title, status },
+  body: html`<section class="card">
     <h1>${title}</h1>
     <p>${message}</p>
   </section>`,

@@ -13,7 +13,7 @@ export interface SignInPageData {
 const issuerSignInForm = (issuerName: string, returnPath: string): Html =>
   html`<form method="post" action="/support/issuer">
     <input type="hidden" name="to" value="${returnPath}" />
-    <button>Continue with ${issuerName}</button>
+    <button class="button" data-kind="main">Continue with ${issuerName}</button>
   </form>`;
 
 const tokenSignInForm = (returnPath: string, problem: string | undefined): Html =>
@@ -22,6 +22,7 @@ const tokenSignInForm = (returnPath: string, problem: string | undefined): Html 
       <label for="token">Token</label>
       <div class="ask">
         <input
+          class="field"
           id="token"
           name="token"
           type="password"
@@ -30,20 +31,19 @@ const tokenSignInForm = (returnPath: string, problem: string | undefined): Html 
           autofocus
           ${problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`}
         />
-        <button>Sign in</button>
+        <button class="button" data-kind="main">Sign in</button>
       </div>
     </form>
-    <p class="quiet">
+    <p class="muted">
       An operator creates it with <code>license token new --name NAME --scope read,change</code>
     </p>`;
 
 export const signInPage = ({ issuerName, to, problem }: SignInPageData): ServicePage => ({
   title: 'Support',
-  isNarrow: true,
   ...(problem !== undefined && { status: 401 }),
-  body: html`<section>
+  body: html`<section class="card">
     <h1>Sign in to support</h1>
-    ${problem === undefined ? null : html`<p class="bad" id="problem" role="alert">${problem}</p>`}
+    ${problem === undefined ? null : html`<p class="form-error" id="problem" role="alert">${problem}</p>`}
     ${issuerName === undefined ? tokenSignInForm(to, problem) : issuerSignInForm(issuerName, to)}
   </section>`,
 });
@@ -51,8 +51,7 @@ export const signInPage = ({ issuerName, to, problem }: SignInPageData): Service
 /** Renders the page that leads to the issuer. A refresh header makes browsers continue automatically. */
 export const continueToIssuerPage = (issuerName: string, address: string): ServicePage => ({
   title: 'Continue to sign-in',
-  isNarrow: true,
-  body: html`<section>
+  body: html`<section class="card">
     <h1>Continue to ${issuerName}</h1>
     <p>Your browser should open it now. If it does not, <a href="${address}">open ${issuerName}</a>.</p>
   </section>`,
@@ -63,8 +62,7 @@ const signInLink = html`<p><a href="/support">Sign in</a></p>`;
 export const signInExpiredPage: ServicePage = {
   title: 'Sign-in expired',
   status: 410,
-  isNarrow: true,
-  body: html`<section>
+  body: html`<section class="card">
     <h1>This sign-in has expired</h1>
     <p>A sign-in can be used once, within 15 minutes, in the browser that started it.</p>
     ${signInLink}
@@ -74,8 +72,7 @@ export const signInExpiredPage: ServicePage = {
 export const issuerProblemPage = (issuerName: string): ServicePage => ({
   title: 'You could not be signed in',
   status: 403,
-  isNarrow: true,
-  body: html`<section>
+  body: html`<section class="card">
     <h1>${issuerName} could not sign you in</h1>
     <p>You canceled the sign-in, or its answer was not valid. Try again.</p>
     ${signInLink}
@@ -91,10 +88,9 @@ export interface MissingGrant {
 export const notGrantedPage = ({ address, subject }: MissingGrant): ServicePage => ({
   title: 'No access',
   status: 403,
-  isNarrow: true,
-  body: html`<section>
+  body: html`<section class="card">
     <h1>You don’t have access</h1>
-    <p class="wide">
+    <p>
       ${
         address === undefined
           ? html`You are signed in as <strong>${subject}</strong>, without a verified e-mail address.`
@@ -102,7 +98,7 @@ export const notGrantedPage = ({ address, subject }: MissingGrant): ServicePage 
       }
     </p>
     <p>Ask the operator of this service to give you access:</p>
-    <p class="wide">
+    <p>
       <code>license operator grant ${address ?? `sub=${subject}`} --scope read,change</code>
     </p>
     ${signInLink}

@@ -10,35 +10,59 @@ import { formatDay, formatTime, type ServicePage } from './layout.ts';
 const productsOf = ({ scopesByProduct }: SupportPerson): string => [...scopesByProduct.keys()].join(', ');
 
 const pageHeader = (supporter: SupportPerson): Html =>
-  html`<form method="post" action="/support/sign-out">
-    <a href="/support">Search</a>
-    <span class="quiet"
+  html`<a href="/support">Search</a>
+    <span class="muted"
       >${supporter.name}, ${supporter.scopesByProduct.size === 1 ? 'product' : 'products'}
       ${productsOf(supporter)}</span
     >
-    <button class="second">Sign out</button>
-  </form>`;
+    <form method="post" action="/support/sign-out"><button class="button">Sign out</button></form>`;
 
 const searchForm = (query: string): Html =>
   html`<form method="get" action="/support" role="search">
     <label for="q">Order, customer or end of a key</label>
-    <div class="ask"><input id="q" name="q" value="${query}" required /><button>Search</button></div>
+    <div class="ask">
+      <input class="field" id="q" name="q" value="${query}" required /><button
+        class="button"
+        data-kind="main"
+      >
+        Search
+      </button>
+    </div>
   </form>`;
+
+/** The columns of the results by their names. */
+const licenseColumns: Readonly<Record<string, (license: License) => Html | string>> = {
+  License: ({ id, hint }) => html`<a href="/support/licenses/${id}">…${hint}</a>`,
+  State: stateBadge,
+  Plan: ({ plan }) => plan,
+  Product: ({ product }) => product,
+  Order: ({ orderRef }) => orderRef ?? '–',
+  Customer: ({ customerRef }) => customerRef ?? '–',
+  Issued: ({ issuedAt }) => formatDay(issuedAt, '–'),
+};
+
+const licenseRow = (license: License, columns: readonly string[]): Html =>
+  html`<tr>
+    ${columns.map((name) => html`<td data-column="${name}">${licenseColumns[name]?.(license) ?? null}</td>`)}
+  </tr>`;
 
 export function searchPage(
   supporter: SupportPerson,
   query: string,
   licenses: readonly License[] | undefined,
 ): ServicePage {
-  const several = supporter.scopesByProduct.size > 1;
+  const columns = Object.keys(licenseColumns).filter(
+    (name) => name !== 'Product' || supporter.scopesByProduct.size > 1,
+  );
   return {
     title: 'Support',
-    headerContent: pageHeader(supporter),
-    body: html`<section>${searchForm(query)}</section>
+    layout: 'whole',
+    barContent: pageHeader(supporter),
+    body: html`<section class="card">${searchForm(query)}</section>
       ${
         licenses === undefined
           ? null
-          : html`<section>
+          : html`<section class="card">
               <h1>${licenses.length === 0 ? 'Nothing found' : `${licenses.length} found`}</h1>
               ${
                 licenses.length === 0
@@ -46,22 +70,16 @@ export function searchPage(
                       No license of ${productsOf(supporter)} matches. Search for an order, a customer or the
                       last four characters of a key.
                     </p>`
-                  : html`<ul>
-                      ${licenses.map(
-                        (one) =>
-                          html`<li>
-                            <div>
-                              <a href="/support/licenses/${one.id}">…${one.hint}</a>
-                              ${one.plan}${several ? `, ${one.product}` : ''}<br />
-                              <span class="quiet"
-                                >order ${one.orderRef ?? '–'}, customer ${one.customerRef ?? '–'}, issued
-                                ${formatDay(one.issuedAt, '–')}</span
-                              >
-                            </div>
-                            ${stateBadge(one)}
-                          </li>`,
-                      )}
-                    </ul>`
+                  : html`<table class="table">
+                      <thead>
+                        <tr>
+                          ${columns.map((name) => html`<th scope="col">${name}</th>`)}
+                        </tr>
+                      </thead>
+                      <tbody>
+                        ${licenses.map((one) => licenseRow(one, columns))}
+                      </tbody>
+                    </table>`
               }
             </section>`
       }`,
@@ -70,11 +88,11 @@ export function searchPage(
 
 /** Explanations of refusals, with their remedies. */
 const refusalExplanations: Readonly<Record<string, string>> = {
-  other_machine: 'Other machines use all slots. Release one of them above.',
+  other_machine: 'Other machines use all slots. Release one of them.',
   expired: 'The license had expired. Renew it.',
   suspended: 'The license was suspended. Resume it to allow machines again.',
   revoked: 'The license was revoked permanently.',
-  transfers_exhausted: 'The customer had moved it as often as the plan allows. You can release a slot above.',
+  transfers_exhausted: 'The customer had moved it as often as the plan allows. You can release a slot.',
   unactivated: 'A machine tried to release a slot or report usage without holding a slot.',
   meter_exceeded: 'The usage limit was reached. Raise the limit, or reset the usage.',
 };
@@ -137,12 +155,12 @@ export interface LicensePageData {
 }
 
 const licenseSection = ({ supporter, license, link }: LicensePageData, mayChange: boolean) =>
-  html`<section>
+  html`<section class="card">
     <h1>License …${license.hint}</h1>
     <dl>
       <dt>State</dt>
       <dd>
-        ${stateBadge(license)}${license.reason === null ? null : html` <span class="quiet">${license.reason}</span>`}
+        ${stateBadge(license)}${license.reason === null ? null : html` <span class="muted">${license.reason}</span>`}
       </dd>
       <dt>Plan</dt>
       <dd>${license.plan}${supporter.scopesByProduct.size > 1 ? ` of ${license.product}` : ''}</dd>
@@ -168,18 +186,18 @@ const licenseSection = ({ supporter, license, link }: LicensePageData, mayChange
   </section>`;
 
 const machinesSection = ({ license, machines }: LicensePageData, mayChange: boolean) =>
-  html`<section>
+  html`<section class="card">
     <h2>Machines: ${machines.length} of ${license.machineLimit}</h2>
     ${
       machines.length === 0
         ? html`<p>No machine uses this license yet.</p>`
-        : html`<ul>
+        : html`<ul class="rows">
             ${machines.map(
               (machine) =>
                 html`<li>
                   <div>
-                    Slot ${machine.slot} <span class="quiet">${machine.hint}</span><br />
-                    <span class="quiet"
+                    Slot ${machine.slot} <span class="muted">${machine.hint}</span><br />
+                    <span class="muted"
                       >since ${formatTime(machine.boundAt)}, last seen ${formatTime(machine.lastSeenAt)}, can
                       run offline until ${formatTime(machine.offlineUntil)}</span
                     >
@@ -188,7 +206,7 @@ const machinesSection = ({ license, machines }: LicensePageData, mayChange: bool
                     mayChange
                       ? html`<form method="post" action="/support/licenses/${license.id}/release">
                           <input type="hidden" name="slot" value="${machine.slot}" />
-                          <button>Release slot ${machine.slot}</button>
+                          <button class="button">Release slot ${machine.slot}</button>
                         </form>`
                       : null
                   }
@@ -199,18 +217,18 @@ const machinesSection = ({ license, machines }: LicensePageData, mayChange: bool
   </section>`;
 
 const refusalsSection = ({ denials }: LicensePageData) =>
-  html`<section>
+  html`<section class="card">
     <h2>Refused machines</h2>
     ${
       denials.length === 0
         ? html`<p>No machine was refused.</p>`
-        : html`<ul>
+        : html`<ul class="rows">
             ${denials.map(
               ({ day: at, outcome, count, lastAt }) =>
                 html`<li>
                   <div>
                     ${refusalExplanations[outcome] ?? outcome}<br />
-                    <span class="quiet"
+                    <span class="muted"
                       >${at}: ${count === 1 ? 'once' : `${count} times`}, last ${formatTime(lastAt)}</span
                     >
                   </div>
@@ -221,15 +239,15 @@ const refusalsSection = ({ denials }: LicensePageData) =>
   </section>`;
 
 const historySection = ({ events }: LicensePageData) =>
-  html`<section>
+  html`<section class="card">
     <h2>History</h2>
-    <ul>
+    <ul class="rows">
       ${events.map(
         ({ kind, actor, actorRef, at, data }) =>
           html`<li>
-            <div class="wide">
+            <div>
               ${eventLabels[kind] ?? kind}<br />
-              <span class="quiet"
+              <span class="muted"
                 >${formatTime(at)}, by
                 ${actorRef ?? actorLabels[actor] ?? actor}${formatEventDetails(data) === '' ? '' : `: ${formatEventDetails(data)}`}</span
               >
@@ -244,10 +262,13 @@ export function licensePage(pageData: LicensePageData): ServicePage {
   const mayChange = supporter.scopesByProduct.get(license.product)?.includes('change') === true;
   return {
     title: `License …${license.hint}`,
-    headerContent: pageHeader(supporter),
-    body: html`${said === undefined ? null : html`<section role="status"><p>${said}</p></section>`}
-    ${licenseSection(pageData, mayChange)} ${machinesSection(pageData, mayChange)}
-    ${mayChange ? uploadForm(`/support/licenses/${license.id}/answer`) : null} ${refusalsSection(pageData)}
-    ${historySection(pageData)}`,
+    layout: 'columns',
+    barContent: pageHeader(supporter),
+    body: html`${said === undefined ? null : html`<section class="card note" role="status"><p>${said}</p></section>`}
+      <div class="stack">
+        ${licenseSection(pageData, mayChange)} ${machinesSection(pageData, mayChange)}
+        ${mayChange ? uploadForm(`/support/licenses/${license.id}/answer`) : null}
+      </div>
+      <div class="stack">${refusalsSection(pageData)} ${historySection(pageData)}</div>`,
   };
 }

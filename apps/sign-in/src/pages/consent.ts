@@ -36,7 +36,7 @@ export interface ConsentFacts {
 }
 
 const requestingClientPart = ({ name, host, redirectDescription, device }: RequestingClient): Html => html`
-  <p class="wide">
+  <p>
     ${
       host === null
         ? html`<strong>${name}</strong> wants to access your organization. The program chose this name itself
@@ -44,7 +44,7 @@ const requestingClientPart = ({ name, host, redirectDescription, device }: Reque
         : html`<strong>${name}</strong> from <strong>${host}</strong> wants to access your organization.`
     }
   </p>
-  ${redirectDescription === null ? null : html`<p class="quiet wide">You will be sent back to ${redirectDescription}.</p>`}
+  ${redirectDescription === null ? null : html`<p class="muted">You will be sent back to ${redirectDescription}.</p>`}
   ${device === null ? null : deviceOriginPart(device)}
 `;
 
@@ -94,7 +94,7 @@ function projectsPart({ projects, submittedFields }: ConsentFacts): Html {
         choiceInput(
           { type: 'checkbox', name: `project-${id}`, value: 'on' },
           isPreselected || submittedFields[`project-${id}`] !== undefined,
-          html`${name} <span class="quiet">${key}</span>`,
+          html`${name} <span class="muted">${key}</span>`,
         ),
       )}
     </div>
@@ -111,36 +111,40 @@ export function consentPage(facts: ConsentFacts): HtmlPage {
   const days = submittedFields['days'] ?? defaultLifetimeDays;
   return {
     title: `Connect ${client.name}`,
+    layout: 'whole',
     status: problem === null ? 200 : 422,
-    body: html`<section>
+    body: html`<section class="card">
       <h1>Connect ${client.name}</h1>
       ${requestingClientPart(client)}
-      ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
+      ${problem === null ? null : html`<p class="form-error" role="alert">${problem}</p>`}
       <form method="post" action="${facts.action}">
         ${hiddenFields(facts.hidden)}
         <input type="hidden" name="org" value="${organization.id}" />
-        <p class="wide">Organization: <strong>${organization.name}</strong></p>
-        ${facts.hasOthers ? html`<p><button class="second" form="organizations">Choose another organization</button></p>` : null}
-        <fieldset>
-          <legend>Agent</legend>
-          ${agents.map(({ id, name }) => choiceInput({ name: 'agent', value: id }, agent === id, name, 'Its activity appears under this agent’s name.'))}
-          ${choiceInput({ name: 'agent', value: 'new' }, agent === 'new', 'New agent', 'Muster creates an agent for you. Its activity appears under this name.')}
-          <div class="within">
-            <input
-              name="agentName"
-              aria-label="Name of the new agent"
-              maxlength="120"
-              value="${submittedFields['agentName'] ?? client.name}"
-            />
-          </div>
-        </fieldset>
-        ${projectsPart(facts)}
-        <fieldset>
-          <legend>Access</legend>
-          ${scopes.map((one) => choiceInput({ name: 'scope', value: one }, scope === one, scopeLabels[one], scopeHints[one]))}
-        </fieldset>
+        <p>Organization: <strong>${organization.name}</strong></p>
+        ${facts.hasOthers ? html`<p><button class="button" form="organizations">Choose another organization</button></p>` : null}
+        <div class="sides">
+          <fieldset>
+            <legend>Agent</legend>
+            ${agents.map(({ id, name }) => choiceInput({ name: 'agent', value: id }, agent === id, name, 'Its activity appears under this agent’s name.'))}
+            ${choiceInput({ name: 'agent', value: 'new' }, agent === 'new', 'New agent', 'Muster creates an agent for you. Its activity appears under this name.')}
+            <div class="within">
+              <input
+                class="field"
+                name="agentName"
+                aria-label="Name of the new agent"
+                maxlength="120"
+                value="${submittedFields['agentName'] ?? client.name}"
+              />
+            </div>
+          </fieldset>
+          ${projectsPart(facts)}
+          <fieldset>
+            <legend>Access</legend>
+            ${scopes.map((one) => choiceInput({ name: 'scope', value: one }, scope === one, scopeLabels[one], scopeHints[one]))}
+          </fieldset>
+        </div>
         <label for="days">Expires after</label>
-        <select id="days" name="days" aria-describedby="days-hint">
+        <select class="field" id="days" name="days" aria-describedby="days-hint">
           ${connectionLifetimeDays.map(
             (one) =>
               html`<option value="${one}" ${String(one) === days ? html`selected` : null}>
@@ -148,12 +152,14 @@ export function consentPage(facts: ConsentFacts): HtmlPage {
               </option>`,
           )}
         </select>
-        <p id="days-hint" class="quiet">After that, it has to ask for access again.</p>
-        <button name="answer" value="connect">Connect</button>
-        <button class="second" name="answer" value="refuse">Cancel</button>
+        <p id="days-hint" class="muted">After that, it has to ask for access again.</p>
+        <div class="ask">
+          <button class="button" data-kind="main" name="answer" value="connect">Connect</button>
+          <button class="button" name="answer" value="refuse">Cancel</button>
+        </div>
       </form>
       <form id="organizations" method="post" action="${facts.action}">${hiddenFields(facts.hidden)}</form>
-      <p class="quiet">It never has more access than you do. You can disconnect it at any time.</p>
+      <p class="muted">It never has more access than you do. You can disconnect it at any time.</p>
     </section>`,
   };
 }
@@ -165,18 +171,18 @@ export const organizationPage = (
   organizations: readonly AccountOrganization[],
 ): HtmlPage => ({
   title: `Connect ${client.name}`,
-  body: html`<section>
+  body: html`<section class="card">
     <h1>Connect ${client.name}</h1>
     ${requestingClientPart(client)}
     <h2>Choose an organization</h2>
     <form method="post" action="${action}">
       ${hiddenFields(hidden)}
-      <ul>
+      <ul class="rows">
         ${organizations.map(
           ({ id, name, slug, role }) =>
             html`<li>
-              <button class="second wide" name="org" value="${id}">
-                ${name} <span class="quiet">${slug}, ${role}</span>
+              <button class="button" name="org" value="${id}">
+                ${name} <span class="muted">${slug}, ${role}</span>
               </button>
             </li>`,
         )}
@@ -188,8 +194,8 @@ export const organizationPage = (
 /** Renders the page that leads back to the client, with a link in case the browser does not redirect. */
 export const goBackPage = (client: RequestingClient, href: string, isConnected: boolean): HtmlPage => ({
   title: isConnected ? `${client.name} is connected` : 'Not connected',
-  body: html`<section>
+  body: html`<section class="card">
     <h1>${isConnected ? `${client.name} is connected` : 'Not connected'}</h1>
-    <p><a class="button" href="${href}">Back to ${client.name}</a></p>
+    <p><a class="button" data-kind="main" href="${href}">Back to ${client.name}</a></p>
   </section>`,
 });

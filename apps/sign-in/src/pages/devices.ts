@@ -12,7 +12,7 @@ export interface RequestingDevice {
 }
 
 export const deviceOriginPart = ({ code, ip, userAgent }: RequestingDevice): Html => html`
-  <dl class="wide">
+  <dl>
     <dt>Code</dt>
     <dd><strong>${code}</strong></dd>
     <dt>Requested from</dt>
@@ -20,7 +20,7 @@ export const deviceOriginPart = ({ code, ip, userAgent }: RequestingDevice): Htm
     <dt>Program (self-reported)</dt>
     <dd>${userAgent ?? 'unknown'}</dd>
   </dl>
-  <p class="bad">
+  <p class="form-error">
     Connect only if you just started this yourself. If someone sent you the link or the code, choose Cancel.
     Otherwise, they get access to your organization.
   </p>
@@ -29,18 +29,18 @@ export const deviceOriginPart = ({ code, ip, userAgent }: RequestingDevice): Htm
 export const devicePage = (code: string, problem: string | null): HtmlPage => ({
   title: 'Connect a device',
   status: problem === null ? 200 : 422,
-  body: html`<section>
+  body: html`<section class="card">
     <h1>Connect a device</h1>
     <p>
       Enter the code that your program shows. Never enter a code that someone sent you: it would give them
       access to your organization.
     </p>
-    ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
+    ${problem === null ? null : html`<p class="form-error" role="alert">${problem}</p>`}
     <form method="post" action="/oauth/device">
       <label for="user_code">Code</label>
       <input
+        class="field code"
         id="user_code"
-        class="code"
         name="user_code"
         required
         maxlength="12"
@@ -50,14 +50,14 @@ export const devicePage = (code: string, problem: string | null): HtmlPage => ({
         value="${code}"
         autofocus
       />
-      <button>Continue</button>
+      <button class="button" data-kind="main">Continue</button>
     </form>
   </section>`,
 });
 
 export const deviceDonePage = (clientName: string, isConnected: boolean): HtmlPage => ({
   title: isConnected ? `${clientName} is connected` : 'Not connected',
-  body: html`<section>
+  body: html`<section class="card">
     <h1>${isConnected ? `${clientName} is connected` : 'Not connected'}</h1>
     <p>You can close this page and return to the program.</p>
   </section>`,

@@ -7,10 +7,10 @@ export const errorPage: RenderErrorPage = (request, { status, message }) => {
   const title = errorTitle(status);
   return renderPage({
     title,
-    body: html`<section>
+    body: html`<section class="card">
       <h1>${title}</h1>
       <p>${message}</p>
-      ${status < 500 ? html`<p><a class="button" href="/sign-in">Sign in</a></p>` : html`<p>Reload this page to try again.</p>`}
+      ${status < 500 ? html`<p><a class="button" data-kind="main" href="/sign-in">Sign in</a></p>` : html`<p>Reload this page to try again.</p>`}
     </section>`,
   });
 };

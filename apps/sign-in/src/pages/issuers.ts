@@ -16,7 +16,7 @@ const issuerForm = ({ to, email }: SignInTarget, id: string, label: string): Htm
     <input type="hidden" name="provider" value="${id}" />
     <input type="hidden" name="email" value="${email}" />
     <input type="hidden" name="to" value="${to}" />
-    <button>${label}</button>
+    <button class="button" data-kind="main">${label}</button>
   </form>`;
 
 /** Renders the sign-in methods for an address with a responsible issuer. */
@@ -25,9 +25,9 @@ export const signInMethodsPage = (
   providers: readonly ResponsibleProvider[],
 ): HtmlPage => ({
   title: 'Sign in',
-  body: html`<section>
+  body: html`<section class="card">
     <h1>Sign in</h1>
-    <p class="wide">Signing in as ${target.email}</p>
+    <p>Signing in as ${target.email}</p>
     ${providers.map(({ id, name, orgName }) =>
       issuerForm(target, id, `Continue with ${name}${providers.length > 1 ? `, for ${orgName}` : ''}`),
     )}
@@ -35,9 +35,9 @@ export const signInMethodsPage = (
       <input type="hidden" name="email" value="${target.email}" />
       <input type="hidden" name="to" value="${target.to}" />
       <input type="hidden" name="by" value="mail" />
-      <button class="second">E-mail me a link instead</button>
+      <button class="button">E-mail me a link instead</button>
     </form>
-    <p class="quiet">
+    <p class="muted">
       Some organizations require their own sign-in. <a href="/sign-in">Use another e-mail address</a>
     </p>
   </section>`,
@@ -46,20 +46,20 @@ export const signInMethodsPage = (
 /** Renders the page that leads to an issuer; browsers continue automatically. */
 export const continueToIssuerPage = (name: string, address: string): HtmlPage => ({
   title: 'Continue to sign-in',
-  body: html`<section>
+  body: html`<section class="card">
     <h1>Continue to ${name}</h1>
     <p>Your browser should open it now. If it doesn’t, use this button.</p>
-    <p><a class="button" href="${address}">Open ${name}</a></p>
+    <p><a class="button" data-kind="main" href="${address}">Open ${name}</a></p>
   </section>`,
 });
 
 export const issuerExpiredPage: HtmlPage = {
   title: 'Sign-in expired',
   status: 410,
-  body: html`<section>
+  body: html`<section class="card">
     <h1>This sign-in has expired</h1>
     <p>A sign-in can be used once, within 15 minutes, in the browser that started it.</p>
-    <p><a class="button" href="/sign-in">Sign in again</a></p>
+    <p><a class="button" data-kind="main" href="/sign-in">Sign in again</a></p>
   </section>`,
 };
 
@@ -69,10 +69,10 @@ const defaultFailureText =
 export const issuerProblemPage = (name: string, text: string = defaultFailureText): HtmlPage => ({
   title: 'Sign-in failed',
   status: 403,
-  body: html`<section>
+  body: html`<section class="card">
     <h1>${name} could not sign you in</h1>
     <p>${text}</p>
-    <p><a class="button" href="/sign-in">Sign in</a></p>
+    <p><a class="button" data-kind="main" href="/sign-in">Sign in</a></p>
   </section>`,
 });
 
@@ -90,7 +90,7 @@ export function requiredProofsPage(
   return {
     title: 'Additional sign-in required',
     ...(passkeys && requiresPasskey && { script: passkeyScript }),
-    body: html`<section>
+    body: html`<section class="card">
       <h1>${orgName} requires an additional sign-in</h1>
       ${nothing ? html`<p>You already meet the requirements and can continue.</p>` : null}
       ${

@@ -23,7 +23,7 @@ export interface HomeFacts {
 }
 
 const organizationLabel = ({ name, slug, role }: AccountOrganization): Html =>
-  html`${name} <span class="quiet">${slug}, ${role}</span>`;
+  html`${name} <span class="muted">${slug}, ${role}</span>`;
 
 function organizationsPart({ organizations, invitations, homePath }: HomeFacts): Html {
   if (organizations.length === 0) {
@@ -38,7 +38,7 @@ function organizationsPart({ organizations, invitations, homePath }: HomeFacts):
       ? html`<li><span>${organizationLabel(organization)}</span></li>`
       : html`<li><a href="${homePath}?org=${organization.slug}">${organizationLabel(organization)}</a></li>`;
   return html`<h2>${organizations.length > 1 ? 'Choose an organization' : 'Your organization'}</h2>
-    <ul>
+    <ul class="rows">
       ${organizations.map(entry)}
     </ul>`;
 }
@@ -48,27 +48,26 @@ const roleWithArticle = { admin: 'an admin', member: 'a member', viewer: 'a view
 const invitationsPart = (invitations: readonly AccountInvitation[]): Html | null =>
   invitations.length === 0
     ? null
-    : html`<section>
+    : html`<section class="card">
         <h2>Invitations</h2>
         ${invitations.map(
           ({ id, orgId, orgName, role, invitedBy }) =>
             html`<form method="post" action="/invitations/join">
               <input type="hidden" name="organization" value="${orgId}" />
               <input type="hidden" name="invitation" value="${id}" />
-              <p class="wide">
-                ${invitedBy} invited you to join <strong>${orgName}</strong> as ${roleWithArticle[role]}.
-              </p>
-              <button>Join ${orgName}</button>
+              <p>${invitedBy} invited you to join <strong>${orgName}</strong> as ${roleWithArticle[role]}.</p>
+              <button class="button" data-kind="main">Join ${orgName}</button>
             </form>`,
         )}
       </section>`;
 
 const createOrganizationPart = (submittedName: string): Html =>
-  html`<section>
+  html`<section class="card">
     <h2>Create an organization</h2>
     <form method="post" action="/auth/organization">
       <label for="organization">Name</label>
       <input
+        class="field"
         id="organization"
         name="name"
         required
@@ -76,22 +75,22 @@ const createOrganizationPart = (submittedName: string): Html =>
         autocomplete="organization"
         value="${submittedName}"
       />
-      <button class="second">Create organization</button>
+      <button class="button">Create organization</button>
     </form>
-    <p class="quiet">You will be its owner. It is free for up to five people.</p>
+    <p class="muted">You will be its owner. It is free for up to five people.</p>
   </section>`;
 
 export const homePage = (facts: HomeFacts): HtmlPage => ({
   title: 'Your organizations',
   status: facts.problem === null ? 200 : 422,
-  body: html`<section>
+  body: html`<section class="card">
       <h1>You’re signed in</h1>
       ${problemMessage(facts.problem)}
       ${facts.note === null ? null : html`<p role="status">${facts.note}</p>`}
-      <p class="wide">${facts.account.name} (${facts.account.email})</p>
+      <p>${facts.account.name} (${facts.account.email})</p>
       ${organizationsPart(facts)}
       ${facts.hasPasskeys ? html`<p><a href="${passkeysPath}">Manage passkeys</a></p>` : null}
-      <form method="post" action="/auth/sign-out"><button class="second">Sign out</button></form>
+      <form method="post" action="/auth/sign-out"><button class="button">Sign out</button></form>
     </section>
     ${invitationsPart(facts.invitations)}
     ${facts.mayCreateOrganization ? createOrganizationPart(facts.submittedName) : null}`,

@@ -11,8 +11,8 @@ export const passkeysPath = '/sign-in/passkeys';
 export const passkeyButton = (to: string): Html =>
   html`<form id="passkey" data-does="prove" hidden>
     <input type="hidden" name="to" value="${to}" />
-    <p id="passkey-problem" class="bad" role="alert"></p>
-    <button class="second">Sign in with a passkey</button>
+    <p id="passkey-problem" class="form-error" role="alert"></p>
+    <button class="button">Sign in with a passkey</button>
   </form>`;
 
 const formatDay = (time: string): string => time.slice(0, 10);
@@ -24,7 +24,7 @@ const passkeyItem = (
   html`<li>
     <div>
       ${name}<br />
-      <span class="quiet"
+      <span class="muted"
         >${isSynced ? 'synced' : 'this device only'}, created ${formatDay(createdAt)},
         ${lastUsedAt === null ? 'never used' : `last used ${formatDay(lastUsedAt)}`}</span
       >
@@ -33,15 +33,15 @@ const passkeyItem = (
         <form method="post" action="/auth/passkeys/rename">
           <input type="hidden" name="passkey" value="${id}" />
           <label for="name-${id}">New name</label>
-          <input id="name-${id}" name="name" value="${name}" required maxlength="120" />
-          <button class="second">Save name</button>
+          <input class="field" id="name-${id}" name="name" value="${name}" required maxlength="120" />
+          <button class="button">Save name</button>
         </form>
       </details>
       ${
         mayChange
           ? html`<form method="post" action="/auth/passkeys/delete">
               <input type="hidden" name="passkey" value="${id}" />
-              <button class="second">Remove ${name}</button>
+              <button class="button">Remove ${name}</button>
             </form>`
           : null
       }
@@ -65,35 +65,37 @@ export const passkeysPage = (
   title: 'Your passkeys',
   ...(problem !== null && { status: 422 }),
   script: passkeyScript,
-  body: html`<section>
+  body: html`<section class="card">
       <h1>Your passkeys</h1>
-      <p class="wide">
-        For ${account.email}. Sign in with a fingerprint, your face or a PIN, without an e-mail.
-      </p>
-      ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
+      <p>For ${account.email}. Sign in with a fingerprint, your face or a PIN, without an e-mail.</p>
+      ${problem === null ? null : html`<p class="form-error" role="alert">${problem}</p>`}
       ${
         passkeys.length === 0
           ? html`<p>No passkeys yet.</p>`
-          : html`<ul>
+          : html`<ul class="rows">
               ${passkeys.map((passkey) => passkeyItem(passkey, mayChange))}
             </ul>`
       }
       <p><a href="/sign-in">Back to your organizations</a></p>
     </section>
-    <section>
+    <section class="card">
       ${
         mayChange
           ? html`<h2>Create a passkey</h2>
               <form id="passkey" data-does="make" hidden>
-                <p id="passkey-problem" class="bad" role="alert"></p>
+                <p id="passkey-problem" class="form-error" role="alert"></p>
                 <label for="name">Name</label>
-                <input id="name" name="name" required maxlength="120" value="This device" />
-                <button>Create passkey</button>
+                <input class="field" id="name" name="name" required maxlength="120" value="This device" />
+                <button class="button" data-kind="main">Create passkey</button>
               </form>
-              <p class="quiet">Your browser must support passkeys and allow JavaScript.</p>`
+              <p class="muted">Your browser must support passkeys and allow JavaScript.</p>`
           : html`<h2>Confirm it’s you</h2>
               <p>Sign in again before you create or remove a passkey.</p>
-              <p><a class="button" href="/sign-in?again&amp;to=${passkeysPath}">Sign in again</a></p>`
+              <p>
+                <a class="button" data-kind="main" href="/sign-in?again&amp;to=${passkeysPath}"
+                  >Sign in again</a
+                >
+              </p>`
       }
     </section>`,
 });

@@ -1,18 +1,21 @@
 /** Renders Markdown as a self-contained HTML page, without scripts, fonts or other requests. */
-import { createPageFrame, Html, html, type RenderedPage } from '@muster/http';
+import { createPageFrame, Html, html, readStyles, type RenderedPage } from '@muster/http';
 import { anchorOf } from '@muster/reference';
 import { Marked } from 'marked';
 
 const pageFrame = createPageFrame({
-  name: 'Muster',
-  style: `
-body { font: 16px/1.55 var(--font); padding: 1.5em 1em 4em }
-nav, main { max-width: 60em; margin: 0 auto; overflow-wrap: break-word } nav { margin-bottom: 2em }
-h2 { margin-top: 2.2em; border-top: 1px solid var(--line); padding-top: 1em } h3 { font-size: 1em; margin-top: 1.6em }
-code, pre { font: .88em/1.5 ui-monospace, monospace; background: var(--surface); border-radius: 4px }
-code { padding: .1em .3em; overflow-wrap: anywhere } pre { padding: 1em; overflow: auto } pre code { padding: 0; background: none }
-.wide { overflow-x: auto } table { border-collapse: collapse; font-size: .93em }
-td, th { border: 1px solid var(--line); padding: .35em .6em; text-align: left; vertical-align: top }
+  homePath: '/',
+  style: `${readStyles('prose')}
+main[data-layout] { grid-template-columns: minmax(0, 1fr); column-gap: var(--s7) }
+.wide { overflow-x: auto }
+.wide table { display: table }
+.prose :is(td, th) { vertical-align: top }
+.contents { display: none }
+.contents li { padding-block: var(--s1); overflow-wrap: anywhere }
+@media (min-width: 64rem) {
+  main:has(.contents) { grid-template-columns: minmax(0, 1fr) 18rem }
+  .contents { display: block; position: sticky; inset-block-start: 0; max-block-size: 100vh; padding-block: var(--s4); overflow-y: auto; font-size: var(--text-fact) }
+}
 `,
 });
 
@@ -27,13 +30,13 @@ const marked = new Marked({
     // In a fenced code block, a title in brackets may follow the language.
     code({ text, lang = '' }) {
       const [, title = ''] = /\[(.+)\]/.exec(lang) ?? [];
-      return `${title === '' ? '' : `<p>${escape(title)}</p>`}<pre><code>${escape(text)}</code></pre>\n`;
+      return `${title === '' ? '' : `<p>${escape(title)}</p>`}<pre tabindex="0"><code>${escape(text)}</code></pre>\n`;
     },
     table({ header, rows }) {
       const cells = (tag: string, row: typeof header): string =>
         `<tr>${row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
       const body = rows.map((row) => cells('td', row)).join('\n');
-      return `<div class="wide"><table><thead>${cells('th', header)}</thead><tbody>\n${body}\n</tbody></table></div>\n`;
+      return `<div class="wide" tabindex="0"><table><thead>${cells('th', header)}</thead><tbody>\n${body}\n</tbody></table></div>\n`;
     },
   },
 });
@@ -44,10 +47,28 @@ interface HtmlPageContent {
   readonly markdown: string;
 }
 
+/** Links to the sections of a page with several of them, for windows with room for it. */
+function contentsOf(markdown: string): Html | null {
+  const headings = marked
+    .lexer(markdown)
+    .flatMap((token) => (token.type === 'heading' && token['depth'] === 2 ? [String(token['text'])] : []));
+  return headings.length < 3
+    ? null
+    : html`<nav class="contents" aria-labelledby="contents">
+        <h2 id="contents">On this page</h2>
+        <ul>
+          ${headings.map((text) => html`<li><a href="#${anchorOf(text)}">${text.replaceAll('`', '')}</a></li>`)}
+        </ul>
+      </nav>`;
+}
+
 export function renderHtmlPage({ title, summary, markdown }: HtmlPageContent): RenderedPage {
   return pageFrame({
-    ...{ title, summary },
-    body: html`<nav><a href="/">Muster</a> · <a href="/reference">Reference</a></nav>
-      <main>${new Html(marked.parse(markdown, { async: false }))}</main>`,
+    ...{ title, summary, layout: 'whole' },
+    barContent: html`<nav aria-label="Main"><a href="/reference">Reference</a></nav>`,
+    body: html`<article class="prose" data-below="1">
+        ${new Html(marked.parse(markdown, { async: false }))}
+      </article>
+      ${contentsOf(markdown)}`,
   });
 }
