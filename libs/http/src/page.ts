@@ -12,7 +12,7 @@ export interface PageFrameOptions {
   /** The content of `main`: sections, which become cards. */
   readonly body: Html;
   /**
-   * How the content uses the width: cards side by side (the default), two columns (`columns`), or one (`whole`).
+   * The use of the width: cards side by side (the default), two columns (`columns`), or one (`whole`).
    */
   readonly layout?: 'columns' | 'whole' | undefined;
   /** The content of the bar beside the logo. */

@@ -300,52 +300,56 @@ export function RunPage() {
       </header>
       <div className="page">
         <div className="run">
-          {run.story !== null && (
-            <Link to="/s/$storyKey" params={{ storyKey: run.story.key }} className="row-title">
-              <span className="key">{run.story.key}</span> {run.story.title}
-            </Link>
-          )}
-          <RunState {...data} />
-          <RunFacts {...data} />
-          {execution !== null && (
-            <div className="form-foot">
-              <OfferActions execution={execution} storyKey={run.story?.key ?? null} name={workName} />
-              <StopButton execution={execution} workName={workName} />
-              <LiftStopButton execution={execution} workName={workName} />
-              {run.story !== null && <WorkActions execution={execution} storyKey={run.story.key} />}
-            </div>
-          )}
-          {run.endedAt !== null && run.story !== null && <StoryAgentResponse storyKey={run.story.key} />}
-          {run.story !== null && <RunQuestions run={run} storyKey={run.story.key} />}
-          {execution !== null && (
-            <RunPart id="run-evidence" title={fileTexts.evidence}>
-              <ExecutionFiles
-                executionId={execution.id}
-                projectKey={run.story === null ? run.projectId : projectKeyOf(run.story.key)}
-                files={data.evidence}
-              />
-            </RunPart>
-          )}
-          {execution !== null && (
-            <ChangesSection
-              target={{ executionId: execution.id }}
-              story={run.story === null ? undefined : { storyId: run.story.id, storyKey: run.story.key }}
-            />
-          )}
-          {execution !== null && run.story !== null && <OwnVerdict storyKey={run.story.key} />}
-          <RunLogView runId={run.runId} projectId={run.projectId} />
-          <RunUsageTable run={run} usage={data.usage} />
-          <RunPart id="run-steps" title={runTexts.steps}>
-            {steps.length === 0 ? (
-              <p className="muted">{runTexts.noSteps}</p>
-            ) : (
-              <ol className="run-steps">
-                {steps.toReversed().map((step) => (
-                  <RunStep key={step.seq} step={step} />
-                ))}
-              </ol>
+          <div className="run-main">
+            {run.story !== null && (
+              <Link to="/s/$storyKey" params={{ storyKey: run.story.key }} className="row-title">
+                <span className="key">{run.story.key}</span> {run.story.title}
+              </Link>
             )}
-          </RunPart>
+            <RunState {...data} />
+            <RunFacts {...data} />
+            {execution !== null && (
+              <div className="form-foot">
+                <OfferActions execution={execution} storyKey={run.story?.key ?? null} name={workName} />
+                <StopButton execution={execution} workName={workName} />
+                <LiftStopButton execution={execution} workName={workName} />
+                {run.story !== null && <WorkActions execution={execution} storyKey={run.story.key} />}
+              </div>
+            )}
+            {run.endedAt !== null && run.story !== null && <StoryAgentResponse storyKey={run.story.key} />}
+            {run.story !== null && <RunQuestions run={run} storyKey={run.story.key} />}
+            {execution !== null && (
+              <RunPart id="run-evidence" title={fileTexts.evidence}>
+                <ExecutionFiles
+                  executionId={execution.id}
+                  projectKey={run.story === null ? run.projectId : projectKeyOf(run.story.key)}
+                  files={data.evidence}
+                />
+              </RunPart>
+            )}
+            {execution !== null && (
+              <ChangesSection
+                target={{ executionId: execution.id }}
+                story={run.story === null ? undefined : { storyId: run.story.id, storyKey: run.story.key }}
+              />
+            )}
+            {execution !== null && run.story !== null && <OwnVerdict storyKey={run.story.key} />}
+            <RunLogView runId={run.runId} projectId={run.projectId} />
+          </div>
+          <div className="run-main">
+            <RunUsageTable run={run} usage={data.usage} />
+            <RunPart id="run-steps" title={runTexts.steps}>
+              {steps.length === 0 ? (
+                <p className="muted">{runTexts.noSteps}</p>
+              ) : (
+                <ol className="run-steps">
+                  {steps.toReversed().map((step) => (
+                    <RunStep key={step.seq} step={step} />
+                  ))}
+                </ol>
+              )}
+            </RunPart>
+          </div>
         </div>
       </div>
     </>

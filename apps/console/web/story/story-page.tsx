@@ -122,8 +122,10 @@ function StoryContent({ story, context, projectKey, canWrite }: StoryContentProp
               isApproved={hasValidApproval(context.reviewers ?? [])}
             />
             <ChangesSection target={{ storyId: storyKey }} story={{ storyId: story.id, storyKey }} />
-            <StoryFiles storyKey={storyKey} />
-            <Threads storyId={story.id} storyKey={storyKey} />
+            <div className="story-talk">
+              <StoryFiles storyKey={storyKey} />
+              <Threads storyId={story.id} storyKey={storyKey} />
+            </div>
           </article>
           <StorySidebar edits={edits} context={context} canWrite={canWrite} />
         </div>
