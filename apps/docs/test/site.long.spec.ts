@@ -145,6 +145,7 @@ inBrowser('in a browser', () => {
 
   const places = ['', 'guides/first-ten-minutes', 'reference/search', 'reference/errors', 'states', 'none'];
   it.each([
+    ['light', 1920],
     ['light', 1280],
     ['dark', 390],
   ] as const)(
