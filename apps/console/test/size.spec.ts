@@ -40,7 +40,8 @@ it('brings no part of a server, and the schemas of the contract to those alone w
   const outputs = Object.entries(site.outputs);
   const inputsOf = (some: readonly Output[]): string[] =>
     some.flatMap(([, { inputs }]) => Object.keys(inputs));
-  const isServer = /node_modules\/(fastify|pg)\/|^libs\/(?!client|contract|registry|import-files|http\/src\/look\/)/;
+  const isServer =
+    /node_modules\/(fastify|pg)\/|^libs\/(?!client|contract|registry|import-files|http\/src\/look\/)/;
   expect(inputsOf(outputs).filter((file) => isServer.test(file))).toEqual([]);
   const isSchema =
     /node_modules\/zod\/|^libs\/import-files\/(?!src\/(?:plan\/|source))|^libs\/(?:registry\/src\/namespaces|contract\/src\/records)\//;
