@@ -1577,7 +1577,7 @@ alter table identity_providers add constraint identity_providers_name_check CHEC
 alter table identity_providers add constraint identity_providers_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table identity_providers add constraint identity_providers_pkey PRIMARY KEY (org_id, id);
 alter table identity_providers add constraint identity_providers_problem_check CHECK (((length(problem) >= 1) AND (length(problem) <= 500)));
-alter table import_items add constraint import_items_kind_check CHECK ((kind = ANY (ARRAY['story'::text, 'epic'::text, 'comment'::text, 'project'::text, 'column'::text, 'member'::text, 'agent'::text, 'reviewer'::text, 'assignment'::text, 'attachment'::text, 'contract'::text, 'prompt'::text, 'view'::text])));
+alter table import_items add constraint import_items_kind_check CHECK ((kind = ANY (ARRAY['story'::text, 'epic'::text, 'comment'::text, 'project'::text, 'column'::text, 'member'::text, 'agent'::text, 'team'::text, 'reviewer'::text, 'assignment'::text, 'attachment'::text, 'contract'::text, 'prompt'::text, 'view'::text])));
 alter table import_items add constraint import_items_org_id_import_id_fkey FOREIGN KEY (org_id, import_id) REFERENCES imports(org_id, id) ON DELETE CASCADE;
 alter table import_items add constraint import_items_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table import_items add constraint import_items_pkey PRIMARY KEY (org_id, project_id, provider, kind, external_id);

@@ -142,6 +142,48 @@ async function fillProject(random: (below: number) => number, key: string, count
   });
 }
 
+/** Adds teams with roles in the projects, agents, and prompts and views of the organization. */
+async function fillOrganization(random: (below: number) => number): Promise<void> {
+  const ana = source.direct(original.ana);
+  const people = [original.ana, original.ben, original.chloe, original.dan];
+  for (let index = 0; index < 6; index += 1) {
+    const { team } = await ana.teams.create({ name: `Team ${index}`, description: `Why ${index}` });
+    for (const { me } of people)
+      if (random(2) === 0)
+        await ana.teams.members.add({
+          ...{ teamId: team.id, memberId: me.memberId },
+          role: me === original.dan.me || random(3) > 0 ? 'member' : 'lead',
+        });
+    if (random(3) === 0) await ana.teams.update({ teamId: team.id, description: 'Renamed' });
+    for (const projectId of ['WEB', 'API'])
+      if (random(2) === 0)
+        await ana.projects.assignTeam({
+          ...{ projectId, teamId: team.id },
+          role: random(2) === 0 ? 'viewer' : 'contributor',
+        });
+  }
+  for (const person of [original.ben, original.chloe])
+    for (let index = 0; index < random(4) + 1; index += 1) {
+      const client = source.direct(person);
+      const { agent } = await client.agents.create({
+        name: `Agent ${index} of ${person.me.memberId.slice(-2)}`,
+      });
+      if (random(3) === 0) await client.agents.retire({ agentId: agent.id });
+    }
+  for (let index = 0; index < random(4) + 2; index += 1) {
+    await ana.prompts.org.upsert({ slug: `all-${index}`, title: `All ${index}`, body: `${index}` });
+    if (random(2) === 0)
+      await ana.prompts.org.upsert({ slug: `all-${index}`, title: `All ${index}`, body: 'Changed' });
+  }
+  for (const projectId of ['WEB', 'API']) {
+    const [epic] = (await ana.epics.list({ projectId })).items;
+    await ana.views.create({
+      ...{ name: 'Of an epic', layout: 'board', shared: true, filter: { epicId: epic?.id } },
+    });
+    await ana.views.create({ name: 'All', layout: 'table', shared: true, groupBy: 'project', filter: {} });
+  }
+}
+
 /** Fills a project with many stories by an import from a tracker. */
 async function fillInBulk(key: string, count: number): Promise<void> {
   const client = source.direct(original.ana);
@@ -195,6 +237,9 @@ async function readLists(client: Client): Promise<unknown> {
     const { project, ...board } = await client.projects.get({ projectId });
     lists.push(stamps(project), board);
     lists.push(await Array.fromAsync(client.projects.members.list.all({ projectId })));
+    lists.push(await Array.fromAsync(client.projects.teams.list.all({ projectId })));
+    lists.push(await Array.fromAsync(client.prompts.project.list.all({ projectId, effective: true })));
+    lists.push(await Array.fromAsync(client.contracts.list.all({ projectId })));
     lists.push(await Array.fromAsync(client.boardColumns.list.all({ projectId, includeArchived: true })));
     lists.push(await Array.fromAsync(client.epics.list.all({ projectId })));
     for (const sort of ['created', 'board', 'updated'] as const)
@@ -218,6 +263,15 @@ async function readLists(client: Client): Promise<unknown> {
       );
     }
   }
+  for await (const team of client.teams.list.all({})) {
+    lists.push(team, await Array.fromAsync(client.teams.projects.list.all({ teamId: team.id })));
+    lists.push(await Array.fromAsync(client.teams.members.list.all({ teamId: team.id })));
+  }
+  // Each world has an agent of its own, which has another time.
+  const agents = await Array.fromAsync(client.agents.list.all({ includeRetired: true }));
+  lists.push(agents.map((agent) => (agent.slug === 'robo' ? { ...agent, createdAt: '' } : agent)));
+  lists.push(await Array.fromAsync(client.prompts.org.list.all({ includeBody: true })));
+  lists.push(await Array.fromAsync(client.views.list.all({})));
   lists.push(await Array.fromAsync(client.stories.search.all({})));
   lists.push(await Array.fromAsync(client.reviewers.listForUser.all({})));
   lists.push(await Array.fromAsync(client.assignments.listForOrg.all({})));
@@ -251,6 +305,7 @@ beforeAll(async () => {
   const random = createRandom(7);
   await fillProject(random, 'WEB', 40);
   await fillProject(random, 'API', 10);
+  await fillOrganization(random);
   if (bulkCount > 0) await fillInBulk('BULK', bulkCount);
   await source.direct(original.ana).projects.update({ projectId: 'API', archived: true });
   for (let index = 0; index < attachedCount; index += 1)

@@ -52,16 +52,29 @@ export async function readArchiveLines(reader: Reader): Promise<Line[]> {
   add(
     'agents',
     ...(await rows<object>(
-      `select id, member_id as "memberId", slug, name from agents where org_id = $1 and retired_at is null`,
+      `select id, member_id as "memberId", slug, name, created_at as "createdAt", retired_at as "retiredAt" from agents where org_id = $1 order by id`,
       orgId,
     )),
   );
+  const isoTime = (column: string) =>
+    `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  for (const { members, ...team } of await rows<{ members: object }>(
+    `select t.id, t.name, nullif(t.description, '') as description, t.version, t.created_at as "createdAt", t.updated_at as "updatedAt",
+       (select coalesce(json_agg(json_build_object('memberId', m.member_id, 'role', m.role, 'addedAt', ${isoTime('m.created_at')})), '[]')
+         from team_members m where m.org_id = t.org_id and m.team_id = t.id) as members from teams t where t.org_id = $1 order by t.id`,
+    orgId,
+  ))
+    add('teams', { ...team, members });
   const { project } = await person.projects.get({ projectId });
   const roles = await rows<object>(
     `select member_id as "memberId", role, created_at as "addedAt" from project_members where org_id = $1 and project_id = $2`,
     ...[orgId, project.id],
   );
-  add('projects', { ...project, members: roles, teams: [] });
+  const teams = await rows<object>(
+    'select team_id as "teamId", role from project_teams where org_id = $1 and project_id = $2',
+    ...[orgId, project.id],
+  );
+  add('projects', { ...project, members: roles, teams });
   add('columns', ...(await collect(person.boardColumns.list.all({ projectId, includeArchived: true }))));
   add('epics', ...(await collect(person.epics.list.all({ projectId }))));
   const stories = (await readStories(reader)).toSorted((one, other) => one.number - other.number);
@@ -81,16 +94,16 @@ export async function readArchiveLines(reader: Reader): Promise<Line[]> {
   for (const { id: storyId } of stories)
     add('reviewers', ...(await collect(person.reviewers.list.all({ storyId }))));
   const prompts = await collect(person.prompts.project.list.all({ projectId, includeBody: true }));
-  add('prompts', ...prompts);
+  add('prompts', ...prompts, ...(await collect(person.prompts.org.list.all({ includeBody: true }))));
   for (const { slug } of await collect(person.contracts.list.all({ projectId })))
     add('contracts', ...(await readContractVersions(reader, slug)).toReversed());
-  add('views', ...(await collect(person.views.list.all({ projectId }))));
+  add('views', ...(await collect(person.views.list.all({}))));
   return lines;
 }
 
-/** Reads what the lists of a project answer. */
+/** Reads what the lists of a project and of its organization answer. */
 export async function readLists(reader: Reader): Promise<unknown> {
-  const { person, projectId } = reader;
+  const { rows, orgId, person, projectId } = reader;
   const { project, columns, counts } = await person.projects.get({ projectId });
   const stories = await readStories(reader);
   const ofStories = async <Item>(read: (storyId: string) => Promise<Item>) => {
@@ -119,7 +132,25 @@ export async function readLists(reader: Reader): Promise<unknown> {
     contractsOfStories: await ofStories((storyId) =>
       collect(person.contracts.list.all({ projectId, storyId })),
     ),
-    views: await collect(person.views.list.all({ projectId })),
+    views: await collect(person.views.list.all({})),
+    promptsOfOrganization: await collect(person.prompts.org.list.all({ includeBody: true })),
+    effectivePrompts: await collect(person.prompts.project.list.all({ projectId, effective: true })),
+    teamsOfProject: await collect(person.projects.teams.list.all({ projectId })),
+    // The lists of teams, their members and agents belong to another library.
+    teams: await rows(
+      'select name, description, version, created_at, updated_at from teams where org_id = $1 order by id',
+      orgId,
+    ),
+    teamMembers: await rows(
+      `select t.name, h.handle, m.role, m.created_at from team_members m join teams t on t.org_id = m.org_id and t.id = m.team_id
+       join members h on h.org_id = m.org_id and h.id = m.member_id where m.org_id = $1 order by t.name, m.created_at, h.handle`,
+      orgId,
+    ),
+    agents: await rows(
+      `select h.handle, a.name, a.slug, a.retired_at from agents a
+       join members h on h.org_id = a.org_id and h.id = a.member_id where a.org_id = $1 order by a.slug`,
+      orgId,
+    ),
   };
 }
 

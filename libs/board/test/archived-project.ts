@@ -2,6 +2,32 @@
 import { type People } from '@muster/testing';
 import { type boardHandlers } from '../src/index.ts';
 import { arrangeBoard } from './board.ts';
+import { arrangeTeam } from './team.ts';
+
+/** Adds the records of the organization that an archive has. */
+async function arrangeOrganization(
+  world: Parameters<typeof arrangeBoard>[0],
+  { ana, ben, chloe, orgId }: Pick<People<typeof boardHandlers>, 'ana' | 'ben' | 'chloe' | 'orgId'>,
+  epicId: string,
+): Promise<void> {
+  const teamId = await arrangeTeam(world, orgId, { name: 'Mobile', members: [ben, chloe] });
+  await arrangeTeam(world, orgId, { name: 'Empty' });
+  await world.rows(
+    `update team_members set role = 'lead' where org_id = $1 and member_id = $2`,
+    ...[orgId, ben.me.memberId],
+  );
+  await ana.projects.assignTeam({ projectId: 'WEB', teamId, role: 'contributor' });
+  await world.rows(
+    `insert into agents (org_id, id, member_id, name, slug, created_at, retired_at) values
+       ($1, gen_random_uuid(), $2, 'Scout', 'scout', '2026-01-02', null),
+       ($1, gen_random_uuid(), $2, 'Old', 'old', '2026-01-02', '2026-02-03')`,
+    ...[orgId, ben.me.memberId],
+  );
+  for (const slug of ['start', 'review'])
+    await ana.prompts.org.upsert({ slug, title: slug, body: 'Of all projects.', tags: ['all'] });
+  await ana.views.create({ name: 'Everything', layout: 'list', shared: true, filter: { priority: 'high' } });
+  await ana.views.create({ name: 'Accounts', layout: 'board', shared: true, filter: { epicId } });
+}
 
 /** Fills a project with every kind of record that an archive has. */
 export async function fillProject(
@@ -73,6 +99,7 @@ export async function fillProject(
   const contract = { projectId, slug: 'users', kind: 'markdown' } as const;
   await ben.contracts.publish({ ...contract, content: '# One', storyId: first.id, note: 'First' });
   await robo.contracts.publish({ ...contract, content: '# Two', storyId: second.id });
+  await arrangeOrganization(world, { ana, ben, chloe, orgId }, epic.id);
   const assigneeId = [chloe.me.memberId, 'me', agentId ?? 'none'];
   await ben.views.create({
     ...{ projectId, name: 'Ready', layout: 'table', groupBy: 'epic', sort: 'dueDate', shared: true },

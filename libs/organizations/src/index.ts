@@ -20,6 +20,15 @@ export const organizationsHandlers = {
 };
 
 export { organizationsArchiveReaders } from './data/archive.ts';
+export { type AgentRow } from './data/agents.ts';
+export {
+  deleteUnusedAgents,
+  deleteUnusedTeams,
+  type ImportedTeam,
+  insertImportedAgents,
+  insertImportedTeams,
+} from './data/imported.ts';
+export { isAdmin } from './data/reach.ts';
 export { scimHandlers } from './scim/handlers.ts';
 export { createIdentityProviderHandlers } from './operations/identityProviders/handlers.ts';
 export { redirectPath } from './operations/identityProviders/set-up.ts';

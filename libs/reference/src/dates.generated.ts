@@ -156,7 +156,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/imports': {
-    sha256: '65891d958f2d5a47683aa6bf1fcae03a9708f17e495a2d281d95ddfbe272cc26',
+    sha256: 'db8e1bbe1c4ffd7c5966261b22e5efae657edc97c45e1b1083661f1c0c0b75b5',
     since: '2026-11-30',
   },
   'reference/exports': {
@@ -236,7 +236,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: '17b4dae988ec4014939f266ddf5927d4dcdbe0376b4b01f5128710aacc214c55',
+    sha256: '6d86e3d29d154b85834aafbc57e968e331d8b269ce07bb4faa71cc2bd33f88e7',
     since: '2026-11-30',
   },
   'reference/errors': {

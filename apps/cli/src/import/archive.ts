@@ -28,8 +28,11 @@ type AttachmentLine = ArchiveRecord<'attachments'>;
 interface Line {
   readonly type: string;
   readonly id?: string;
-  readonly projectId?: string;
+  /** Null for prompts and views of the organization. */
+  readonly projectId?: string | null;
   readonly storyId?: string;
+  /** Of a view. */
+  readonly filter?: Readonly<Record<string, unknown>>;
 }
 
 /** The target size of a call, which keeps calls fast. */
@@ -113,7 +116,8 @@ const countIssue = ({ issues }: ArchiveReport, message: string): void =>
 
 /**
  * Imports an archive and adds a report for each project. The reports are updated during the run, so they are valid even
- * if it throws. Only the ids of stories and the lines of members and missing files are kept in memory.
+ * if it throws. Only the ids of columns, epics and stories and the lines of members, agents, teams and missing files are
+ * kept in memory.
  */
 export async function importArchive(
   client: Client,
@@ -141,7 +145,8 @@ class ArchiveImport {
   readonly #reports: ArchiveReport[];
   readonly #people: SizedLine[] = [];
   readonly #projects = new Map<string, ProjectImport>();
-  readonly #projectOfStory = new Map<string, ProjectImport>();
+  /** The imports of columns, epics and stories, by the ids of these records. */
+  readonly #importOfRecord = new Map<string, ProjectImport>();
   /** The missing files by their names in the archive. */
   readonly #missingFiles = new Map<string, MissingFile>();
   #bytesRead = 0;
@@ -156,7 +161,7 @@ class ArchiveImport {
     for await (const sizedLine of linesOf(entry)) {
       this.#options.onProgress((this.#bytesRead += sizedLine.bytes));
       const { type } = sizedLine.line;
-      if (type === 'members' || type === 'agents') this.#people.push(sizedLine);
+      if (type === 'members' || type === 'agents' || type === 'teams') this.#people.push(sizedLine);
       else if (type === 'projects') await this.#beginProject(sizedLine);
       else await this.#importRecord(sizedLine);
     }
@@ -195,19 +200,40 @@ class ArchiveImport {
     const target = await beginProject(this.#client, line, this.#options, this.#reports);
     if (target === null) return;
     this.#projects.set(line.id, target);
-    for (const person of this.#people) await this.#add(target, person);
+    const teamIds = new Set(line.teams.map(({ teamId }) => teamId));
+    for (const person of this.#people) {
+      const { type, id = '' } = person.line;
+      if (type !== 'teams' || this.#options.project === undefined || teamIds.has(id))
+        await this.#add(target, person);
+    }
     await this.#add(target, sizedLine);
   }
 
   async #importRecord(sizedLine: SizedLine): Promise<void> {
     const { type, id, projectId, storyId } = sizedLine.line;
-    const target =
-      type === 'attachments' || projectId === undefined
-        ? this.#projectOfStory.get(storyId ?? '')
-        : this.#projects.get(projectId);
+    let target: ProjectImport | undefined;
+    if (projectId === null) target = this.#findImportForOrganization(sizedLine.line);
+    else if (type === 'attachments' || projectId === undefined)
+      target = this.#importOfRecord.get(storyId ?? '');
+    else target = this.#projects.get(projectId);
     if (target === undefined) return;
-    if (type === 'stories' && id !== undefined) this.#projectOfStory.set(id, target);
+    if ((type === 'stories' || type === 'epics' || type === 'columns') && id !== undefined)
+      this.#importOfRecord.set(id, target);
     if (type in importedArchiveRecords) await this.#add(target, sizedLine);
+  }
+
+  /**
+   * Returns the import that takes a prompt or view of the organization: that of the project whose records a view's
+   * filter names, or the first one. A repeated run has to choose the same one, so projects that are archived by then come
+   * last. Undefined if only one project is imported.
+   */
+  #findImportForOrganization({ filter = {} }: Line): ProjectImport | undefined {
+    if (this.#options.project !== undefined) return undefined;
+    const named = Object.values(filter).flatMap((id) =>
+      typeof id === 'string' ? (this.#importOfRecord.get(id) ?? []) : [],
+    );
+    const targets = [...this.#projects.values()];
+    return named[0] ?? targets.find(({ line }) => line.archivedAt === null) ?? targets[0];
   }
 
   async #add(target: ProjectImport, sizedLine: SizedLine): Promise<void> {

@@ -42,7 +42,7 @@ export async function findArchivedRecords(
       sql<ImportItemRow>`select i.* from unnest(${portion}::text[]) w (external_id)
          cross join lateral (select i.kind, i.external_id, i.record_id, i.source_hash, i.record_version from import_items i
            where ${orgFilter('i')} and i.project_id = ${projectId} and i.provider = ${provider}
-             and i.kind = any ('{story,epic,comment,project,column,member,agent,reviewer,assignment,attachment,contract,prompt,view}')
+             and i.kind = any ('{story,epic,comment,project,column,member,agent,team,reviewer,assignment,attachment,contract,prompt,view}')
              and i.external_id = w.external_id) i`,
     ),
   );
@@ -75,14 +75,31 @@ export interface MatchedAgent {
   readonly id: string;
   readonly member_id: string;
   readonly slug: string;
+  readonly retired_at: string | null;
 }
 
-/** Finds the agents with these slugs that are not retired. */
-export const findAgentsBySlug = (db: Db, slugs: readonly string[]): Promise<MatchedAgent[]> =>
+/** Finds the agents with these slugs or ids, including retired ones. */
+export const findAgents = (
+  db: Db,
+  slugs: readonly string[],
+  ids: readonly string[],
+): Promise<MatchedAgent[]> =>
   db.all(
-    sql<MatchedAgent>`select a.id, a.member_id, a.slug from agents a
-       where ${orgFilter('a')} and a.slug = any (${slugs}::text[]) and a.retired_at is null`,
+    sql<MatchedAgent>`select a.id, a.member_id, a.slug, a.retired_at from agents a
+       where ${orgFilter('a')} and (a.slug = any (${slugs}::text[]) or a.id = any (${ids}::uuid[]))`,
   );
+
+/** Returns the number of active agents of each of these members that has any. */
+export const countAgentsOfMembers = async (
+  db: Db,
+  memberIds: readonly string[],
+): Promise<Map<string, number>> => {
+  const rows = await db.all(
+    sql<{ member_id: string; count: number }>`select a.member_id, count(*)::int as count from agents a
+       where ${orgFilter('a')} and a.member_id = any (${memberIds}::uuid[]) and a.retired_at is null group by a.member_id`,
+  );
+  return new Map(rows.map(({ member_id: id, count }) => [id, count]));
+};
 
 /** Returns those of these members and agents that can take part in the project. Locks the members. */
 export async function findParticipantIds(

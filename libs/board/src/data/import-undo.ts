@@ -41,19 +41,26 @@ export async function lockCreatedStories(db: Db, importRow: ImportRow): Promise<
 const deleteUnchanged = (
   kind: ImportItemKind,
   table: 'prompts' | 'views',
-  { id, project_id: projectId }: ImportRow,
+  { id }: ImportRow,
+  deletesForOrganization: boolean,
 ): Query<unknown> =>
   sql`with gone as (delete from ${sql.word(table)} t using import_items i where ${orgFilter('t')} and ${orgFilter('i')} and i.made_by = ${id}
-         and i.kind = ${kind} and i.record_id = t.id and i.record_version = t.version returning t.id)
-     delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = ${kind} and i.record_id = gone.id`;
+         and i.kind = ${kind} and i.record_id = t.id and i.record_version = t.version
+         and (${deletesForOrganization} or t.project_id is not null) returning t.id)
+     delete from import_items i using gone where ${orgFilter('i')} and i.kind = ${kind} and i.record_id = gone.id`;
 
 /**
- * Deletes stories with their records. Then deletes the epics that the import created, if they are unchanged and
+ * Deletes stories with their records. A later import takes over the facts of the project again. Then deletes the epics that the import created, if they are unchanged and
  * empty and were not assigned since, unchanged prompts and views of the import, and the notes about all of them.
- * Contracts stay, because published versions are never deleted. It writes the board's counts itself, because the triggers
+ * Contracts stay, because published versions are never deleted. Prompts and views of the organization are deleted only if
+ * `deletesForOrganization` is true. It writes the board's counts itself, because the triggers
  * would take quadratic time (board.sql).
  */
-export function deleteImportedStories(importRow: ImportRow, storyIds: readonly string[]): Query<unknown>[] {
+export function deleteImportedStories(
+  importRow: ImportRow,
+  storyIds: readonly string[],
+  deletesForOrganization: boolean,
+): Query<unknown>[] {
   const { project_id: projectId } = importRow;
   const epics = sql.part`select e.id from epics e join import_items i on ${orgFilter('i')} and i.made_by = ${importRow.id} and i.kind = 'epic'
       and i.record_id = e.id and i.record_version = e.version
@@ -61,6 +68,7 @@ export function deleteImportedStories(importRow: ImportRow, storyIds: readonly s
       and not exists (select from assignments a where ${orgFilter('a')} and a.target_type = 'epic' and a.target_id = e.id and a.updated_at > i.created_at)`;
   return [
     sql`delete from import_items i where ${orgFilter('i')} and i.project_id = ${projectId} and (
+         i.kind = 'project' and i.import_id = ${importRow.id} or
          i.kind = 'comment' and i.record_id in (select c.id from comments c where ${orgFilter('c')} and c.story_id = any (${storyIds}::uuid[]))
          or i.kind = 'reviewer' and i.record_id in (select r.id from story_reviewers r where ${orgFilter('r')} and r.story_id = any (${storyIds}::uuid[]))
          or i.kind = 'attachment' and i.record_id in (select a.id from attachments a where ${orgFilter('a')} and a.story_id = any (${storyIds}::uuid[])))`,
@@ -71,8 +79,8 @@ export function deleteImportedStories(importRow: ImportRow, storyIds: readonly s
     sql`with gone as (delete from epics where ${orgFilter()} and id in (${epics}) returning id),
          unassigned as (delete from assignments a using gone where ${orgFilter('a')} and a.target_type = 'epic' and a.target_id = gone.id)
        delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind in ('epic', 'assignment') and i.record_id = gone.id`,
-    deleteUnchanged('prompt', 'prompts', importRow),
-    deleteUnchanged('view', 'views', importRow),
+    deleteUnchanged('prompt', 'prompts', importRow, deletesForOrganization),
+    deleteUnchanged('view', 'views', importRow, deletesForOrganization),
     sql`update board_columns c set story_count = (select count(*) from stories s where ${orgFilter('s')} and s.project_id = c.project_id and s.column_id = c.id)
        where ${orgFilter('c')} and c.project_id = ${projectId}`,
     sql`update epics e set

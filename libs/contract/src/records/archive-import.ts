@@ -34,6 +34,8 @@ import {
   UpstreamInput,
 } from './story.ts';
 import { TargetType } from './target.ts';
+import { TeamDescription, TeamName, TeamRole } from './team.ts';
+import { AgentSlug } from './token.ts';
 import { ViewColumns, ViewFilter, ViewGroup, ViewLayout, ViewName, ViewSort } from './view.ts';
 
 /** Later changes count up from here, so the limit leaves room below that of the database. */
@@ -58,13 +60,28 @@ const Git = z.object({
 
 export const importedArchiveRecords = {
   members: z.object({ id: Id, email: EmailAddress, name: MemberName }),
-  agents: z.object({ id: Id, memberId: Id, slug: boundedText(40, 1), name: AgentName }),
+  agents: z.object({
+    id: Id,
+    memberId: Id,
+    slug: AgentSlug,
+    name: AgentName,
+    createdAt: Instant,
+    retiredAt: Instant.nullable(),
+  }),
+  teams: z.object({
+    id: Id,
+    name: TeamName,
+    description: TeamDescription.nullable(),
+    members: z.array(z.object({ memberId: Id, role: TeamRole, addedAt: Instant })).max(10_000),
+    ...stamps,
+  }),
   projects: z.object({
     id: Id,
     name: nameText(120),
     description: multilineText(20_000).nullable(),
     repository: Repository.nullable(),
     members: z.array(z.object({ memberId: Id, role: z.enum(projectRoles), addedAt: Instant })).max(10_000),
+    teams: z.array(z.object({ teamId: Id, role: z.enum(projectRoles) })).max(10_000),
     ...stamps,
   }),
   columns: z.object({

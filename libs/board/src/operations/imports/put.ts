@@ -1,6 +1,7 @@
 import { badRequest, type ImportInput, type ImportItem, issueAt, orgRank } from '@muster/contract';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { isAdmin } from '@muster/organizations';
 import { findMembersByEmail, findStoriesByExternalId, lockImportBoard } from '../../data/import-board.ts';
 import {
   toImportEventSubject,
@@ -75,7 +76,7 @@ export const put = handle(registry.imports.put, async (context) => {
     ]);
   const { results, notes } =
     current.provider === 'muster'
-      ? await putArchive(call, items)
+      ? await putArchive({ ...call, writesForOrganization: isAdmin(caller, actingRole) }, items)
       : await putItems(call, trackerItems, theirs);
   for (const query of storeImportedItems(current, notes, at)) db.deferToCommit(query);
 

@@ -1,10 +1,12 @@
 /** The data that all parts of a put of archive lines share, and the records that the lines stand for. */
 import { type RowOf } from '@muster/driver';
+import { type AgentRow, type ImportedTeam } from '@muster/organizations';
 import {
   type Actor,
   type ImportedArchiveRecord,
   type ImportedArchiveType,
   type ImportResult,
+  type ProjectRole,
 } from '@muster/contract';
 import { type ArchivedParticipants } from './read-people.ts';
 import { type CommentRow } from '../../../data/comments.ts';
@@ -25,6 +27,10 @@ import { type ImportBatch } from '../import-batch.ts';
 
 /** The rows that the put writes at its end. */
 export interface ArchiveWrites {
+  readonly agents: AgentRow[];
+  readonly teams: ImportedTeam[];
+  /** The roles of teams in the project. */
+  readonly projectTeams: { readonly teamId: string; readonly role: ProjectRole }[];
   readonly columns: ColumnRow[];
   readonly epics: EpicRow[];
   readonly stories: Map<string, StoryRow>;
@@ -43,6 +49,8 @@ export interface ArchiveBatch extends Pick<
   ImportBatch,
   'db' | 'caller' | 'at' | 'current' | 'board' | 'noted' | 'writesForMembers'
 > {
+  /** True if the caller may write records of the whole organization: admins with a token for all projects. */
+  readonly writesForOrganization: boolean;
   readonly people: ArchivedParticipants;
   /** The locked stories that earlier puts created, by id. */
   readonly existingStories: ReadonlyMap<string, ImportedStory>;

@@ -7,6 +7,7 @@ import {
   issueAt,
   plainIssueMessages,
 } from '@muster/contract';
+import { insertImportedAgents, insertImportedTeams } from '@muster/organizations';
 import { boardColumns } from '../../../data/columns.ts';
 import { comments } from '../../../data/comments.ts';
 import { epics } from '../../../data/epics.ts';
@@ -33,6 +34,14 @@ import {
   lockStories,
   setLastStoryNumber,
 } from '../../../data/import-board.ts';
+import {
+  findImportedViews,
+  findOrganizationPrompts,
+  findTeamsByName,
+  insertProjectTeams,
+  lockOrganizationImports,
+  type OrganizationRecord,
+} from '../../../data/import-organization.ts';
 import { type ImportedItem, type ImportItemKind, type ImportItemRow } from '../../../data/imports.ts';
 import { findPromptSlugs, insertImportedPrompts } from '../../../data/prompts.ts';
 import { insertSpecVersions } from '../../../data/plan-stories.ts';
@@ -41,12 +50,12 @@ import { reviews } from '../../../data/reviewers.ts';
 import { stories } from '../../../data/stories.ts';
 import { countViews, views } from '../../../data/views.ts';
 import { collectIds } from '../../../rules/archive-ids.ts';
-import { type ImportBatch } from '../import-batch.ts';
 import { type ArchiveBatch, type ArchiveLine, describeStory, type LineResult } from './archive-batch.ts';
 import { type BoardPlaces, putColumn, putEpic, putSpec, putStory, readPlaces } from './put-board.ts';
 import { type ArchivedDocuments, putContract, putPrompt, putView } from './put-documents.ts';
 import { putAssignment, putAttachment, putComment, putReviewer } from './put-collaboration.ts';
-import { putAgent, putMember, putProject } from './put-people.ts';
+import { type OrganizationRecords, putAgent, putTeam } from './put-organization.ts';
+import { putMember, putProject } from './put-people.ts';
 import { readPeople } from './read-people.ts';
 
 /** A line that fits the schema of its type, or the result for a line that cannot be imported. */
@@ -102,14 +111,14 @@ export interface ArchivePutResult {
   readonly notes: readonly ImportedItem[];
 }
 
+/** The part of a batch that is known before the lines are parsed. */
+type ArchivePutCall = Pick<
+  ArchiveBatch,
+  'db' | 'caller' | 'at' | 'current' | 'writesForMembers' | 'writesForOrganization'
+>;
+
 export async function putArchive(
-  {
-    db,
-    caller,
-    at,
-    current,
-    writesForMembers,
-  }: Pick<ImportBatch, 'db' | 'caller' | 'at' | 'current' | 'writesForMembers'>,
+  { db, caller, at, current, writesForMembers, writesForOrganization }: ArchivePutCall,
   items: readonly ImportInput[],
 ): Promise<ArchivePutResult> {
   const read = items.map(parseLine);
@@ -152,11 +161,13 @@ export async function putArchive(
   for (const { story_id: storyId, reviewer_id: reviewerId } of reviewers)
     reviewerIds.set(storyId, (reviewerIds.get(storyId) ?? new Set()).add(reviewerId));
   const batch: ArchiveBatch = {
-    ...{ db, caller, at, current, board, noted, writesForMembers, people, existingStories, existingComments },
+    ...{ db, caller, at, current, board, noted, writesForMembers, writesForOrganization },
+    ...{ people, existingStories, existingComments },
     ...{ reviewerIds, assignedTargets: new Set(assigned), uploads, archivedProjectId, found: new Map() },
     writes: {
-      ...{ columns: [], epics: [], stories: new Map(), specs: [], specVersions: new Map() },
-      ...{ comments: new Map(), reactions: [], reviewers: [], assignments: [], notes: new Map() },
+      ...{ agents: [], teams: [], projectTeams: [], columns: [], epics: [], stories: new Map() },
+      ...{ specs: [], specVersions: new Map(), comments: new Map(), reactions: [], reviewers: [] },
+      ...{ assignments: [], notes: new Map() },
     },
   };
   const places = readPlaces(batch, taken);
@@ -171,7 +182,7 @@ export async function putArchive(
 }
 
 async function readDocuments(
-  { db, caller, current, noted, people }: ArchiveBatch,
+  { db, caller, current, noted, people, writesForOrganization }: ArchiveBatch,
   lines: readonly ParsedLine[],
 ): Promise<ArchivedDocuments> {
   const { project_id: projectId } = current;
@@ -181,7 +192,10 @@ async function readDocuments(
     ...[caller.memberId, ...recordIdsOf(noted, 'member')],
     ...[...people.members.values()].map(({ id }) => id),
   ];
-  const [promptSlugs, locked, viewCounts] = await Promise.all([
+  const [organization, promptSlugs, locked, viewCounts] = await Promise.all([
+    writesForOrganization
+      ? readOrganization(db, lines, owners)
+      : { teams: new Map(), prompts: new Map(), views: new Map() },
     prompts.length === 0
       ? new Set<string>()
       : findPromptSlugs(
@@ -199,9 +213,46 @@ async function readDocuments(
     lines.some(({ type }) => type === 'views') ? countViews(db, owners) : new Map<string, number>(),
   ]);
   return {
-    ...{ promptSlugs, viewCounts, prompts: [], contractVersions: [], views: [] },
+    ...{ organization, promptSlugs, viewCounts, prompts: [], contractVersions: [], views: [] },
     contracts: new Map(locked.map((contract) => [contract.slug, { ...contract, isNew: false }])),
   };
+}
+
+/** Reads the records of the organization that lines could be the same as. Imports that write such records wait here. */
+async function readOrganization(
+  db: ArchiveBatch['db'],
+  lines: readonly ParsedLine[],
+  ownerIds: readonly string[],
+): Promise<OrganizationRecords> {
+  const teams = linesOf(lines, 'teams');
+  const prompts = linesOf(lines, 'prompts').filter(({ projectId }) => projectId === null);
+  const views = linesOf(lines, 'views').filter(({ projectId }) => projectId === null);
+  const isNeeded = teams.length + prompts.length + views.length > 0;
+  const [, ...found] = await Promise.all([
+    isNeeded ? lockOrganizationImports(db) : undefined,
+    teams.length === 0
+      ? []
+      : findTeamsByName(
+          db,
+          teams.map(({ name }) => name),
+        ),
+    prompts.length === 0
+      ? []
+      : findOrganizationPrompts(
+          db,
+          prompts.map(({ slug }) => slug),
+        ),
+    views.length === 0
+      ? []
+      : findImportedViews(
+          db,
+          ownerIds,
+          views.map(({ id }) => id),
+        ),
+  ]);
+  const byName = (records: readonly OrganizationRecord[]) =>
+    new Map(records.map((record) => [record.name.toLowerCase(), record]));
+  return { teams: byName(found[0]), prompts: byName(found[1]), views: byName(found[2]) };
 }
 
 function putLine(
@@ -215,6 +266,8 @@ function putLine(
       return putMember(batch, parsed.line);
     case 'agents':
       return putAgent(batch, parsed.line);
+    case 'teams':
+      return putTeam(batch, documents.organization, parsed.line);
     case 'projects':
       return putProject(batch, parsed.line, project);
     case 'columns':
@@ -250,7 +303,7 @@ const toResult = (batch: ArchiveBatch, item: ImportInput, result: LineResult): I
   issues: [...(result.issues ?? [])],
 });
 
-/** Writes the rows in the common order: columns, epics, stories, and then what belongs to them. */
+/** Writes the rows in the common order: agents, teams, columns, epics, stories, and then what belongs to them. */
 function write(
   { db, board, current, writes }: ArchiveBatch,
   { lastNumber }: BoardPlaces,
@@ -261,8 +314,11 @@ function write(
     if (story !== undefined) writes.stories.set(storyId, { ...story, spec_version: version });
   }
   const others = [...writes.specVersions].filter(([storyId]) => !writes.stories.has(storyId));
-  const { columns, specs, reactions, reviewers, assignments } = writes;
+  const { agents, teams, projectTeams, columns, specs, reactions, reviewers, assignments } = writes;
   for (const query of [
+    ...(agents.length > 0 ? [insertImportedAgents(agents)] : []),
+    ...insertImportedTeams(teams),
+    ...(projectTeams.length > 0 ? [insertProjectTeams(current.project_id, projectTeams)] : []),
     ...boardColumns.insertAll(columns),
     ...epics.insertAll(writes.epics),
     ...stories.insertAll([...writes.stories.values()]),

@@ -19,6 +19,7 @@ import {
   refusedLine,
   toLocalActor,
 } from './archive-batch.ts';
+import { findOrganizationResult, onlyAdmins, type OrganizationRecords } from './put-organization.ts';
 import { findProjectMismatch } from './put-people.ts';
 
 /** A contract during a put. */
@@ -26,8 +27,9 @@ interface ArchivedContract extends LockedContract {
   readonly isNew: boolean;
 }
 
-/** The documents of the project before the put, and those that it adds. */
+/** The documents of the project and the organization before the put, and those that it adds. */
 export interface ArchivedDocuments {
+  readonly organization: OrganizationRecords;
   readonly promptSlugs: Set<string>;
   /** The contracts by slug. */
   readonly contracts: Map<string, ArchivedContract>;
@@ -38,39 +40,46 @@ export interface ArchivedDocuments {
   readonly views: ViewRow[];
 }
 
-/** Returns the result for a record of the organization, which no import of a project takes; undefined for others. */
-const findOrganizationResult = (
+/** Returns the result for a document of another project, or of the organization if the caller may not write those. */
+const findScopeResult = (
+  batch: ArchiveBatch,
   { projectId }: { readonly projectId: string | null },
   things: string,
-): LineResult | undefined =>
-  projectId === null
-    ? {
-        outcome: 'unchanged',
-        issues: [{ path: 'projectId', message: `${things} of the organization are not imported.` }],
-      }
-    : undefined;
+): LineResult | undefined => {
+  if (projectId !== null) return findProjectMismatch(batch, { projectId });
+  return batch.writesForOrganization ? undefined : onlyAdmins(things);
+};
 
 export function putPrompt(
   batch: ArchiveBatch,
-  { promptSlugs, prompts }: ArchivedDocuments,
+  { promptSlugs, prompts, organization }: ArchivedDocuments,
   line: ArchiveLine<'prompts'>,
 ): LineResult {
-  const { id, projectId, slug, title, body, tags, createdAt, updatedAt, version } = line;
+  const { id, slug, title, body, tags, createdAt, updatedAt, version } = line;
+  const isOfOrganization = line.projectId === null;
   const other =
-    findOrganizationResult(line, 'Prompts') ??
-    findProjectMismatch(batch, { projectId: projectId ?? '' }) ??
-    findEarlierResult(batch, 'prompt', line);
+    findScopeResult(batch, line, 'prompts') ??
+    findEarlierResult(batch, 'prompt', line) ??
+    findOrganizationResult(
+      batch,
+      'prompt',
+      line,
+      isOfOrganization ? organization.prompts.get(slug) : undefined,
+    );
   if (other !== undefined) return other;
-  if (promptSlugs.has(slug)) return keptLine('The project has a prompt with this slug already.');
+  if (!isOfOrganization && promptSlugs.has(slug))
+    return keptLine('The project has a prompt with this slug already.');
+  const projectId = isOfOrganization ? null : batch.current.project_id;
   const row: ImportedPromptRow = {
-    ...{ id: createIdLike(id), project_id: batch.current.project_id, slug, title, body, tags, version },
+    ...{ id: createIdLike(id), project_id: projectId, slug, title, body, tags, version },
     arguments: line.arguments,
     created_by: toLocalActor(batch, line.createdBy),
     updated_by: toLocalActor(batch, line.updatedBy),
     ...importMarks(batch),
     ...{ created_at: createdAt, updated_at: updatedAt },
   };
-  promptSlugs.add(slug);
+  if (isOfOrganization) organization.prompts.set(slug, { id: row.id, name: slug, archive_ids: [id] });
+  else promptSlugs.add(slug);
   prompts.push(row);
   noteRecord(batch, 'prompt', line, row.id, { version });
   return { outcome: 'created', recordId: row.id };
@@ -152,13 +161,13 @@ function toLocalFilter(batch: ArchiveBatch, filter: ViewFilter): ViewFilter | un
 /** Imports a shared view. It becomes the importing member's, unless an admin imports it for its owner. */
 export function putView(
   batch: ArchiveBatch,
-  { viewCounts, views: added }: ArchivedDocuments,
+  { viewCounts, views: added, organization }: ArchivedDocuments,
   line: ArchiveLine<'views'>,
 ): LineResult {
   const other =
-    findOrganizationResult(line, 'Views') ??
-    findProjectMismatch(batch, { projectId: line.projectId ?? '' }) ??
-    findEarlierResult(batch, 'view', line);
+    findScopeResult(batch, line, 'views') ??
+    findEarlierResult(batch, 'view', line) ??
+    findOrganizationResult(batch, 'view', line, organization.views.get(line.id));
   if (other !== undefined) return other;
   const { caller, writesForMembers, current } = batch;
   const { name, layout, groupBy, sort, columns, shared, createdAt, updatedAt, version } = line;
@@ -173,7 +182,14 @@ export function putView(
   const row: ViewRow = {
     ...views.make(
       {
-        ...{ id: createIdLike(line.id), ownerId, projectId: current.project_id, name, layout, filter },
+        ...{
+          id: createIdLike(line.id),
+          ownerId,
+          projectId: line.projectId === null ? null : current.project_id,
+          name,
+          layout,
+          filter,
+        },
         ...{ groupBy, sort, columns, shared },
       },
       updatedAt,

@@ -1,4 +1,4 @@
-/** Finds the members and agents of an archive here, and takes over the facts of its project. */
+/** Finds the members of an archive here, and takes over the facts of its project. */
 import { insertProjectMembers } from '../../../data/import-archive.ts';
 import { type ProjectRow, projects } from '../../../data/projects.ts';
 import {
@@ -24,20 +24,9 @@ export function putMember(batch: ArchiveBatch, line: ArchiveLine<'members'>): Li
   return { outcome: 'unchanged', recordId: member.id };
 }
 
-/** An agent is the one of the same member with the same slug. */
-export function putAgent(batch: ArchiveBatch, line: ArchiveLine<'agents'>): LineResult {
-  const memberId = findRecordId(batch, 'member', line.memberId);
-  const agent = batch.people.agents.find(
-    ({ slug, member_id: ownerId }) => slug === line.slug && ownerId === memberId,
-  );
-  if (agent === undefined) return keptLine('Its member has no agent with this slug. Only the name is kept.');
-  noteRecord(batch, 'agent', line, agent.id, { isCreated: false });
-  return { outcome: 'unchanged', recordId: agent.id };
-}
-
 /**
  * Takes over the name, description and repository of the project, and the roles of its members, if it was empty when
- * the import began. `project` is locked; it is undefined if the put has no line of a project.
+ * the import began. Roles of teams are taken over only if an admin imports. `project` is locked; it is undefined if the put has no line of a project.
  */
 export function putProject(
   batch: ArchiveBatch,
@@ -68,8 +57,25 @@ export function putProject(
     return id === undefined ? [] : { memberId: id, role, addedAt };
   });
   if (members.length > 0) db.deferToCommit(insertProjectMembers(project.id, members));
-  for (const { memberId } of members) people.participants.add(memberId);
-  return { outcome: 'updated', recordId: project.id };
+  const teams = line.teams.flatMap(({ teamId, role }) => {
+    const id = findRecordId(batch, 'team', teamId);
+    return id === undefined || !batch.writesForOrganization ? [] : { teamId: id, role };
+  });
+  batch.writes.projectTeams.push(...teams);
+  const newTeams = batch.writes.teams.filter(({ id }) => teams.some(({ teamId }) => teamId === id));
+  for (const { memberId } of [...members, ...newTeams.flatMap((team) => team.members)])
+    people.participants.add(memberId);
+  for (const agent of people.agents)
+    if (agent.retired_at === null && people.participants.has(agent.member_id))
+      people.participants.add(agent.id);
+  return {
+    outcome: 'updated',
+    recordId: project.id,
+    issues:
+      teams.length === line.teams.length
+        ? []
+        : [{ path: 'teams', message: 'Roles of teams that were not imported are left out.' }],
+  };
 }
 
 /** Returns the result for a line of another project than the one that the import takes; undefined otherwise. */

@@ -1,7 +1,8 @@
 /** Reads the members and agents here that lines of an archive name. */
 import { type Db } from '@muster/driver';
 import {
-  findAgentsBySlug,
+  countAgentsOfMembers,
+  findAgents,
   findOrgMembersByEmail,
   findParticipantIds,
   type MatchedAgent,
@@ -12,7 +13,10 @@ import { type ImportItemRow } from '../../../data/imports.ts';
 export interface ArchivedParticipants {
   /** Members by e-mail address in lower case. */
   readonly members: ReadonlyMap<string, MatchedMember>;
-  readonly agents: readonly MatchedAgent[];
+  /** Includes retired agents, and those that the put adds. */
+  readonly agents: MatchedAgent[];
+  /** The number of active agents of members. */
+  readonly agentCounts: Map<string, number>;
   /** The ids of members and agents here that can be assigned, review or react. */
   readonly participants: Set<string>;
 }
@@ -36,16 +40,19 @@ export async function readPeople(
     readonly writesForMembers: boolean;
   },
 ): Promise<ArchivedParticipants> {
+  const idsOf = (kind: 'member' | 'agent') =>
+    [...noted.values()].flatMap((note) => (note.kind === kind ? note.record_id : []));
   const [members, agents] = await Promise.all([
     writesForMembers && emails.length > 0
       ? findOrgMembersByEmail(db, emails)
       : findMembersByEmail(db, projectId, emails),
-    slugs.length > 0 ? findAgentsBySlug(db, slugs) : [],
+    slugs.length > 0 ? findAgents(db, slugs, idsOf('agent')) : [],
   ]);
-  const known = [...noted.values()].flatMap(({ kind, record_id: id }) =>
-    kind === 'member' || kind === 'agent' ? id : [],
-  );
-  const ids = [...known, ...[...members.values()].map(({ id }) => id), ...agents.map(({ id }) => id)];
-  const participants = ids.length === 0 ? [] : await findParticipantIds(db, projectId, ids);
-  return { members, agents, participants: new Set(participants) };
+  const memberIds = [...idsOf('member'), ...[...members.values()].map(({ id }) => id)];
+  const ids = [...memberIds, ...idsOf('agent'), ...agents.map(({ id }) => id)];
+  const [participants, agentCounts] = await Promise.all([
+    ids.length === 0 ? [] : findParticipantIds(db, projectId, ids),
+    slugs.length === 0 ? new Map<string, number>() : countAgentsOfMembers(db, memberIds),
+  ]);
+  return { members, agents, agentCounts, participants: new Set(participants) };
 }
