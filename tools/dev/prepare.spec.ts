@@ -33,15 +33,22 @@ afterEach(() => {
   fs.rmSync(folder, { recursive: true });
 });
 
-/** Runs `prepare` as a Node that claims to have the given version. */
-function prepare(version: string): void {
-  const versions = JSON.stringify({ ...process.versions, node: version });
-  const claim = `Object.defineProperty(process, 'versions', { value: ${versions} })`;
-  execFileSync(
-    process.execPath,
-    ['--import', `data:text/javascript,${claim}`, 'tools/dev/run.mjs', 'prepare'],
-    { cwd: folder, env: { ...process.env, npm_execpath: place('npm.cjs') } },
-  );
+/** Runs `prepare` as a Node that claims to have the given version and place. */
+function prepare(version: string, program = 'own/node'): void {
+  fs.mkdirSync(path.dirname(place(program)), { recursive: true });
+  fs.rmSync(place(program), { force: true });
+  fs.symlinkSync(process.execPath, place(program));
+  const values = JSON.stringify({
+    versions: { ...process.versions, node: version },
+    execPath: place(program),
+  });
+  const claim = `const values = ${values};
+    for (const name in values) Object.defineProperty(process, name, { value: values[name] });`;
+  const preload = ['--import', `data:text/javascript,${encodeURIComponent(claim)}`];
+  execFileSync(process.execPath, [...preload, 'tools/dev/run.mjs', 'prepare'], {
+    cwd: folder,
+    env: { ...process.env, npm_execpath: place('npm.cjs') },
+  });
 }
 
 it('deletes files that nothing reads, but none of the workspace', () => {
@@ -67,4 +74,9 @@ onLinux('installs the pinned Node once, and only for an older one', () => {
     true,
     'ci ',
   ]);
+
+  // An installation deletes the link, also one that the pinned Node runs.
+  fs.rmSync(place(link));
+  prepare('24.21.0', `tools/dev/node/node_modules/node-linux-${process.arch}/bin/node`);
+  expect(fs.existsSync(place(link))).toBe(true);
 });

@@ -172,7 +172,9 @@ function deleteUnused(folder, unused = unusedFiles()) {
 /** Returns a Node that runs Muster: the machine's own, or the pinned one if that is too old. */
 async function provideNode() {
   const [runningMajor, runningMinor] = process.versions.node.split('.').map(Number);
-  const isRecent = runningMajor > 24 || (runningMajor === 24 && runningMinor >= 11);
+  // A pinned Node that npm found through the link is not the machine's own.
+  const isPinned = process.execPath.includes(path.join('tools/dev/node/node_modules'));
+  const isRecent = !isPinned && (runningMajor > 24 || (runningMajor === 24 && runningMinor >= 11));
   // Images contain the pinned Node.
   if (isRecent && command !== 'images') return process.execPath;
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
