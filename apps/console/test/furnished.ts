@@ -108,6 +108,7 @@ export const pages = [
   ['/settings/connections', 'No connected programs'],
   ['/settings/sessions', 'No browser sessions'],
   ['/settings/notifications', 'someone mentions you'],
+  ['/settings/points', 'Show points'],
   ['/settings/budgets', 'of $20.00'],
   ['/settings/exports', 'No exports yet'],
   ['/settings/policy', 'When a column is at its limit'],

@@ -5,7 +5,7 @@ import { type People, waitUntil } from '@muster/testing';
 import { t } from '../web/messages/index.ts';
 import { editTexts } from '../web/messages/story.ts';
 import { viewTexts } from '../web/messages/views.ts';
-import { intercept, journey } from './browser.ts';
+import { intercept, journey, textIn } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -92,7 +92,7 @@ export function unsavedJourneys(house: House): void {
     await page.getByRole('link', { name: t.nav.activity }).click();
     await answer(page, leave.no);
     await cancelTwice(page, async () =>
-      expect(await field(page, viewTexts.epics.description).inputValue()).toBe('Everyone can sign up.'),
+      expect(await textIn(field(page, viewTexts.epics.description))).toBe('Everyone can sign up.'),
     );
   });
 

@@ -153,4 +153,53 @@ export function usageJourneys(house: House): void {
     await price.getByText('Your organization').waitFor();
     expect((await price.getByRole('cell').allInnerTexts()).slice(0, 3)).toEqual(['$2.00', '$8.00', '$2.00']);
   });
+
+  journey(
+    'shows points only to a reader who turns them on, and only while the policy gives any',
+    async () => {
+      const { ana, ben } = people;
+      await house.world.rows(
+        `insert into point_tallies (org_id, member_id, kind, points, times)
+       values ($1, $2, 'story_done', 120, 12), ($1, $2, 'review_given', 30, 6)`,
+        people.orgId,
+        ana.me.memberId,
+      );
+      await house.world.rows(
+        `insert into point_scores (org_id, period, starts_on, scope_id, member_id, points)
+       select $1, period, starts_on, $1, member_id, points
+       from (values ('week', date_trunc('week', now())::date), ('all', date '1970-01-01')) p (period, starts_on),
+         (values ($2::uuid, 150), ($3::uuid, 40)) m (member_id, points)`,
+        people.orgId,
+        ...[ana.me.memberId, ben.me.memberId],
+      );
+      const page = await open(ana.me.token, '/');
+      const points = page.getByText(/\d points|leaderboard|streak/i);
+      for (const address of ['/', '/inbox', '/settings/members', '/settings/points']) {
+        await house.go(page, address);
+        await page.locator('main h1').waitFor();
+        expect([address, await points.filter({ hasNotText: 'Show points' }).count()]).toEqual([address, 0]);
+      }
+      await page.getByLabel('Show points and the leaderboard').check();
+      const facts = page.locator('dl').filter({ hasText: 'Streak' });
+      for (const fact of ['Points150', 'Reviews30 points', 'Rank1'])
+        await facts.locator('.figure', { hasText: fact }).waitFor();
+      const board = page.getByRole('region', { name: 'Leaderboard' });
+      expect(await board.getByRole('listitem').allTextContents()).toEqual([
+        expect.stringContaining('1. Ana'),
+        expect.stringContaining('2. Ben'),
+      ]);
+      await board.getByLabel('Period').selectOption('month');
+      await board.getByText('No points in this period yet').waitFor();
+      await house.go(page, '/settings/sessions');
+      await page.getByRole('heading', { name: 'Browser sessions' }).waitFor();
+      await house.go(page, '/settings/points');
+      await board.waitFor();
+      await house.client(ana.me.token).policy.update({ gamificationEnabled: false });
+      await page.getByText('Your organization doesn’t award points.').waitFor();
+      await board.waitFor({ state: 'detached' });
+      // The choice belongs to one person.
+      const other = await open(ben.me.token, '/settings/points');
+      expect(await other.getByLabel('Show points and the leaderboard').isChecked()).toBe(false);
+    },
+  );
 }

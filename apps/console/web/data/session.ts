@@ -11,6 +11,7 @@ import {
 } from '@muster/client';
 import { type ResultOf } from '@muster/contract';
 import { type Registry } from '@muster/registry';
+import { repeatingWhileOffline } from './online.ts';
 import { withSignInAgain } from './proof.ts';
 import { fetchSignIn, chooseOrganization, type SignedIn } from './sign-in.ts';
 import { setServerTime } from './time.ts';
@@ -88,7 +89,10 @@ export const openSessionByToken = (token: string): Promise<ConsoleSession | unde
 
 async function openSession(http: HttpOptions, signedIn: SignedIn | null): Promise<ConsoleSession> {
   const client = createClient(
-    withSignInAgain(retrying(httpTransport(http), { forSeconds: retrySeconds }), signedIn),
+    withSignInAgain(
+      retrying(repeatingWhileOffline(httpTransport(http)), { forSeconds: retrySeconds }),
+      signedIn,
+    ),
   );
   const asked = Date.now();
   const [identity, { cursor }] = await Promise.all([

@@ -2,6 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type EditorView } from '@codemirror/view';
 import { useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { Icon } from '../components/icons.tsx';
 import { Markdown } from '../components/markdown.tsx';
 import { setTaskState } from '../components/markdown-text.ts';
@@ -54,7 +55,11 @@ function useCodeEditor(props: FullEditorProps) {
           reported.current.push(next);
           latest.current.onTextChange(next);
         },
-        onSubmit: () => latest.current.onSubmit(),
+        onSubmit: () => {
+          // The page may not have rendered the last key presses yet.
+          flushSync(() => latest.current.onTextChange(view.state.doc.toString()));
+          latest.current.onSubmit();
+        },
         onEscape: () => latest.current.onEscape?.() ?? false,
         onFiles: latest.current.files.add,
       }),

@@ -18,7 +18,7 @@ import { builtInTemplates, editorTexts } from '../messages/editor.ts';
 export interface SuggestionScope {
   readonly client: Client;
   readonly queries: QueryClient;
-  /** The project whose stories and prompts are suggested. */
+  /** The project whose stories and prompts are suggested; empty for stories of all projects, and no prompts. */
   readonly projectKey: string;
 }
 
@@ -87,10 +87,11 @@ const storiesSource =
     const typed = context.matchBefore(/(?<![\p{L}\p{N}_#/&-])#[\p{L}\p{N}][\p{L}\p{N}-]*/u);
     if (typed === null) return null;
     const text = typed.text.slice(1);
-    const query = /^\d+$/.test(text) ? `${projectKey}-${text}` : text;
+    const query = projectKey !== '' && /^\d+$/.test(text) ? `${projectKey}-${text}` : text;
     if (query.length < minStoryQueryLength) return null;
     const { items } = await client.search.find({
-      ...{ query, projectId: projectKey, kinds: ['story'], limit: maxSuggestions },
+      ...{ query, kinds: ['story'], limit: maxSuggestions },
+      ...(projectKey !== '' && { projectId: projectKey }),
     });
     return resultOf(
       typed.from,

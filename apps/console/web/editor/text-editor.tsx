@@ -27,12 +27,14 @@ export interface TextEditorProps {
   readonly maxLength: number;
   /** The key of the story to which files are attached; undefined if it does not exist yet. */
   readonly storyKey?: string;
-  /** The key of the project whose stories and prompts are suggested. */
+  /** The key of the project whose stories and prompts are suggested; empty for text of the organization. */
   readonly projectKey: string;
   /** `spec` is tall, numbers its lines and starts with a preview; `comment` starts with one line until it has the focus. */
   readonly kind: 'spec' | 'text' | 'comment';
   /** The height of an empty field in lines. */
   readonly rows?: number;
+  /** True if the editor takes the focus when it appears. */
+  readonly takesFocus?: boolean;
   /** False if there is no room for a preview. */
   readonly hasPreview?: boolean;
   /** Reports whether files are being uploaded, whose links the text still lacks. */
@@ -69,6 +71,7 @@ const stateOf = (field: HTMLTextAreaElement): FieldState => ({
 
 export function TextEditor(props: TextEditorProps) {
   const { label, text, onTextChange, onEscape, hint, kind, storyKey, onUploading } = props;
+  const { takesFocus = kind !== 'comment' } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const insert = useRef<InsertText>(null);
   const [isWanted, setWanted] = useState(kind !== 'comment');
@@ -130,7 +133,7 @@ export function TextEditor(props: TextEditorProps) {
           className="field"
           dir="auto"
           rows={rows}
-          autoFocus={kind !== 'comment'}
+          autoFocus={takesFocus}
           value={text}
           aria-label={label}
           placeholder={hint}

@@ -28,6 +28,7 @@ export const texts = {
     notifications: 'Notifications',
     sessions: 'Sessions',
     passkeys: 'Passkeys',
+    points: 'Points',
     providers: 'Identity providers',
     provisioning: 'Provisioning (SCIM)',
     seats: 'Seats',

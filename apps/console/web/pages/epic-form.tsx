@@ -7,6 +7,7 @@ import { type Edits, useEdits } from '../data/edits.ts';
 import { EditConflictNotice } from '../components/met.tsx';
 import { showNotice, errorText } from '../components/notices.tsx';
 import { useLeaveConfirmation } from '../components/leaving.ts';
+import { TextEditor } from '../editor/text-editor.tsx';
 import { formatDay, t } from '../messages/index.ts';
 import { viewTexts } from '../messages/views.ts';
 
@@ -47,10 +48,12 @@ const formatFieldValue = (field: EpicField, value: Epic[EpicField]): string =>
 
 interface EpicFieldsProps {
   readonly values: EpicFieldValues;
+  readonly projectKey: string;
   readonly changeValues: (change: Partial<EpicFieldValues>) => void;
+  readonly onSubmit: () => void;
 }
 
-const EpicFields = ({ values, changeValues }: EpicFieldsProps) => (
+const EpicFields = ({ values, projectKey, changeValues, onSubmit }: EpicFieldsProps) => (
   <>
     <label className="label">
       {viewTexts.epics.name}
@@ -63,16 +66,20 @@ const EpicFields = ({ values, changeValues }: EpicFieldsProps) => (
         onChange={({ target }) => changeValues({ title: target.value })}
       />
     </label>
-    <label className="label">
-      {viewTexts.epics.description}
-      <textarea
-        className="field"
-        rows={3}
+    <div className="label">
+      <span>{viewTexts.epics.description}</span>
+      <TextEditor
+        kind="text"
+        label={viewTexts.epics.description}
+        text={values.description ?? ''}
         maxLength={20_000}
-        value={values.description ?? ''}
-        onChange={({ target }) => changeValues({ description: target.value || null })}
+        projectKey={projectKey}
+        rows={3}
+        takesFocus={false}
+        onTextChange={(description) => changeValues({ description: description || null })}
+        onSubmit={onSubmit}
       />
-    </label>
+    </div>
     <div className="form-row">
       <label className="label">
         {viewTexts.epics.target}
@@ -106,7 +113,13 @@ const EpicFields = ({ values, changeValues }: EpicFieldsProps) => (
   </>
 );
 
-export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readonly onClose: () => void }) {
+interface EpicFormProps {
+  readonly edits: EpicEdits;
+  readonly projectKey: string;
+  readonly onClose: () => void;
+}
+
+export function EpicForm({ edits, projectKey, onClose }: EpicFormProps) {
   const { displayedRecord, conflicts, save, keepTheirs } = edits;
   const [base, setBase] = useState(displayedRecord);
   const [mine, setMine] = useState<EpicFieldValues>(() => {
@@ -133,7 +146,7 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
         void send();
       }}
     >
-      <EpicFields values={mine} changeValues={set} />
+      <EpicFields values={mine} projectKey={projectKey} changeValues={set} onSubmit={() => void send()} />
       {met === undefined ? (
         <div className="form-foot">
           <button type="submit" className="button" data-kind="main">

@@ -7,6 +7,7 @@ import { useClient } from '../data/context.ts';
 import { epicProgressQuery, projectsQuery } from '../data/queries.ts';
 import { usePermissionsIn } from '../data/roles.ts';
 import { useReturnFocus } from '../components/focus.ts';
+import { Markdown } from '../components/markdown.tsx';
 import { EditConflictNotice } from '../components/met.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
@@ -35,7 +36,11 @@ function EpicSummary({ edits, projectKey }: { readonly edits: EpicEdits; readonl
           {title}
         </Link>
       </p>
-      {description !== '' && <p className="muted epic-description">{description}</p>}
+      {description !== null && description !== '' && (
+        <div className="epic-description">
+          <Markdown text={description} parentHeadingLevel={2} />
+        </div>
+      )}
       <div className="row-fact">
         <span>{label}</span>
         {targetDate !== null && <span>{viewTexts.epics.by(formatDay(targetDate))}</span>}
@@ -71,7 +76,7 @@ function EpicRow({ epic, projectKey, canWrite, canDelete, write }: EpicRowProps)
   if (isOpen)
     return (
       <li className="row-form">
-        <EpicForm edits={edits} onClose={() => setOpen(false)} />
+        <EpicForm edits={edits} projectKey={projectKey} onClose={() => setOpen(false)} />
       </li>
     );
   return (

@@ -74,6 +74,20 @@ export const ListItem = ({ leadingElement, title, details, children }: ListItemP
   </li>
 );
 
+/** A number with its name, in a list with the class `figures`. */
+export const LabeledFigure = ({
+  name,
+  children,
+}: {
+  readonly name: string;
+  readonly children: ReactNode;
+}) => (
+  <div className="figure">
+    <dt className="muted">{name}</dt>
+    <dd className="tabular">{children}</dd>
+  </div>
+);
+
 /** Joins the facts about one thing with dots, and skips empty ones. */
 export const joinFacts = (...facts: readonly (string | false | null | undefined)[]): string =>
   facts.filter((fact) => typeof fact === 'string' && fact !== '').join(' · ');
@@ -180,14 +194,23 @@ interface FormProps {
    * gets the focus, and the button gets it back when the form closes.
    */
   readonly onCancel?: () => void;
+  /** True if a part of the form that is not a field, such as an editor, has unsaved changes. */
+  readonly hasUnsavedText?: boolean;
   readonly children: ReactNode;
 }
 
 /** A form that keeps its state until its action is done. The component that opened it closes it. */
-export function Form({ submitLabel, isBusy, onSubmit, onCancel, children }: FormProps) {
+export function Form({
+  submitLabel,
+  isBusy,
+  onSubmit,
+  onCancel,
+  hasUnsavedText = false,
+  children,
+}: FormProps) {
   const form = useFormFocus(onCancel !== undefined);
   const [isDirty, setDirty] = useState(false);
-  const askFirst = useLeaveConfirmation(isDirty);
+  const askFirst = useLeaveConfirmation(isDirty || hasUnsavedText);
   const inputs = useRef(0);
   const submit = async (): Promise<void> => {
     const sent = inputs.current;

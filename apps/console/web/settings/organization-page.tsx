@@ -11,6 +11,7 @@ import { Members } from './members.tsx';
 import { Chats } from './chats.tsx';
 import { NotificationSettings } from './notifications.tsx';
 import { Passkeys } from './passkeys.tsx';
+import { Points } from './points.tsx';
 import { PolicySettings } from './policy.tsx';
 import { Prices } from './prices.tsx';
 import { Prompts } from './prompts.tsx';
@@ -51,6 +52,7 @@ export function OrganizationPage() {
             ...(session.signedIn === null
               ? []
               : ([{ sectionName: 'passkeys', children: <Passkeys /> }] as const)),
+            { sectionName: 'points', children: <Points /> },
           ]
         : [],
     ],
@@ -76,7 +78,10 @@ export function OrganizationPage() {
       [
         ...(isMember ? ([{ sectionName: 'tokens', children: <Tokens /> }] as const) : []),
         ...(isPerson ? ([{ sectionName: 'connections', children: <Connections /> }] as const) : []),
-        { sectionName: 'prompts', children: <Prompts projectId={undefined} mayWrite={isAdmin} /> },
+        {
+          sectionName: 'prompts',
+          children: <Prompts projectId={undefined} projectKey="" mayWrite={isAdmin} />,
+        },
         ...(isAdmin
           ? ([
               { sectionName: 'forges', children: <ForgeSettings /> },

@@ -45,7 +45,7 @@ function settingsOf(project: Project, isPerson: boolean): readonly SettingsGroup
       [
         {
           sectionName: 'prompts',
-          children: <Prompts projectId={projectId} mayWrite={mayLead && mayWrite} />,
+          children: <Prompts {...{ projectId, projectKey }} mayWrite={mayLead && mayWrite} />,
         },
         { sectionName: 'contracts', children: <Contracts projectId={projectId} mayWrite={mayWrite} /> },
         ...(isLead

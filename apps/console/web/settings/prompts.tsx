@@ -5,6 +5,7 @@ import { type Prompt } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { texts } from '../messages/settings.ts';
 import { ConfirmButton } from '../components/ask.tsx';
+import { TextEditor } from '../editor/text-editor.tsx';
 import {
   joinFacts,
   Form,
@@ -19,17 +20,21 @@ import { promptsQuery } from './queries.ts';
 
 interface PromptScope {
   readonly projectId: string | undefined;
+  /** The key of the project; empty for prompts of the organization. */
+  readonly projectKey: string;
   readonly mayWrite: boolean;
 }
 
-interface PromptFormProps {
+interface PromptFormProps extends Omit<PromptScope, 'mayWrite'> {
   readonly prompt: Prompt | null;
-  readonly projectId: string | undefined;
   readonly onClose: () => void;
 }
 
+/** In characters; the API allows as many bytes. */
+const maxPromptLength = 64 * 1024;
+
 /** The editor of a new or an existing prompt. */
-function PromptForm({ prompt, projectId, onClose }: PromptFormProps) {
+function PromptForm({ prompt, projectId, projectKey, onClose }: PromptFormProps) {
   const { prompts } = useClient();
   const [slug, setSlug] = useState(prompt?.slug ?? '');
   const [title, setTitle] = useState(prompt?.title ?? '');
@@ -58,7 +63,13 @@ function PromptForm({ prompt, projectId, onClose }: PromptFormProps) {
     return isDone;
   };
   return (
-    <Form submitLabel={texts.save} isBusy={isBusy} onSubmit={save} onCancel={onClose}>
+    <Form
+      submitLabel={texts.save}
+      isBusy={isBusy}
+      hasUnsavedText={body !== (prompt?.body ?? '')}
+      onSubmit={save}
+      onCancel={onClose}
+    >
       <div className="form-row">
         <FormField name={texts.prompts.slug} hint={texts.prompts.slugHint}>
           <input
@@ -80,20 +91,26 @@ function PromptForm({ prompt, projectId, onClose }: PromptFormProps) {
           />
         </FormField>
       </div>
-      <FormField name={texts.prompts.body} hint={texts.prompts.bodyHint}>
-        <textarea
-          className="field mono"
-          required
+      <div className="label">
+        <span>{texts.prompts.body}</span>
+        <TextEditor
+          kind="text"
+          label={texts.prompts.body}
+          text={body}
+          maxLength={maxPromptLength}
+          projectKey={projectKey}
           rows={10}
-          value={body}
-          onChange={({ target }) => setBody(target.value)}
+          takesFocus={false}
+          onTextChange={setBody}
+          onSubmit={() => void save()}
         />
-      </FormField>
+        <span className="hint">{texts.prompts.bodyHint}</span>
+      </div>
     </Form>
   );
 }
 
-function PromptRow({ prompt, projectId, mayWrite }: PromptScope & { readonly prompt: Prompt }) {
+function PromptRow({ prompt, projectId, projectKey, mayWrite }: PromptScope & { readonly prompt: Prompt }) {
   const { prompts } = useClient();
   const { run } = useSettingsWrite();
   const [isOpen, setOpen] = useState(false);
@@ -103,7 +120,7 @@ function PromptRow({ prompt, projectId, mayWrite }: PromptScope & { readonly pro
   if (isOpen)
     return (
       <li>
-        <PromptForm prompt={prompt} projectId={projectId} onClose={() => setOpen(false)} />
+        <PromptForm {...{ prompt, projectId, projectKey }} onClose={() => setOpen(false)} />
       </li>
     );
   return (
@@ -146,7 +163,7 @@ function PromptRow({ prompt, projectId, mayWrite }: PromptScope & { readonly pro
   );
 }
 
-export function Prompts({ projectId, mayWrite }: PromptScope) {
+export function Prompts({ projectId, projectKey, mayWrite }: PromptScope) {
   const [isMaking, setMaking] = useState(false);
   const prompts = useQuery(promptsQuery(useClient(), projectId));
   return (
@@ -158,9 +175,11 @@ export function Prompts({ projectId, mayWrite }: PromptScope) {
         mayWrite && !isMaking && <OpenFormButton name={texts.prompts.make} onOpen={() => setMaking(true)} />
       }
     >
-      {isMaking && <PromptForm prompt={null} projectId={projectId} onClose={() => setMaking(false)} />}
+      {isMaking && (
+        <PromptForm prompt={null} {...{ projectId, projectKey }} onClose={() => setMaking(false)} />
+      )}
       <QueryList query={prompts} emptyTitle={texts.prompts.empty} emptyWhy={texts.prompts.emptyWhy}>
-        {(prompt) => <PromptRow key={prompt.id} prompt={prompt} projectId={projectId} mayWrite={mayWrite} />}
+        {(prompt) => <PromptRow key={prompt.id} {...{ prompt, projectId, projectKey, mayWrite }} />}
       </QueryList>
     </Section>
   );

@@ -1,6 +1,7 @@
 /** The queries of the settings. Any event about settings refetches all of them. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
+import { type InputOf, type Registry } from '@muster/registry';
 
 /** The page size. These lists contain people and their configuration, and are short enough for one page. */
 const pageSize = 200;
@@ -215,6 +216,29 @@ export const deletedStoriesQuery = (client: Client, projectId: string) =>
       client.stories.listDeleted({ projectId, limit: 50, ...(pageParam !== null && { cursor: pageParam }) }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+
+export const pointsProfileQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'points', 'profile'],
+    queryFn: async () => (await client.gamification.profile({})).profile,
+    // A worker counts points and emits no event.
+    refetchOnMount: 'always',
+  });
+
+export type LeaderboardPeriod = InputOf<Registry['gamification']['leaderboard']>['period'];
+
+export const leaderboardQuery = (client: Client, period: LeaderboardPeriod) =>
+  infiniteQueryOptions({
+    queryKey: ['settings', 'points', period],
+    queryFn: ({ pageParam }) =>
+      client.gamification.leaderboard({
+        ...{ period, limit: 20 },
+        ...(pageParam !== null && { cursor: pageParam }),
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchOnMount: 'always',
   });
 
 export const exportsQuery = (client: Client, projectId?: string) =>

@@ -1,12 +1,12 @@
 /** Shows the plan, and previews the cost of another number of seats. */
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { type Proration } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { LoadError, Loading } from '../components/states.tsx';
 import { formatDay } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
-import { FormField, Section, useSettingsWrite } from './components.tsx';
+import { LabeledFigure, FormField, Section, useSettingsWrite } from './components.tsx';
 import { seatsQuery } from './queries.ts';
 
 const formatMoney = (minorUnits: number, currency: string): string => {
@@ -14,13 +14,6 @@ const formatMoney = (minorUnits: number, currency: string): string => {
   // Amounts are in minor units of the currency.
   return format.format(minorUnits / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 };
-
-const LabeledFigure = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
-  <div className="figure">
-    <dt className="muted">{name}</dt>
-    <dd className="tabular">{children}</dd>
-  </div>
-);
 
 const ProrationPreview = ({ proration }: { readonly proration: Proration }) => (
   <table className="table" aria-live="polite">
