@@ -145,8 +145,52 @@ export function editorJourneys(house: House): void {
     await reader.getByText(commentTexts.edited, { exact: true }).waitFor();
     await actions.click();
     await page.getByRole('menuitem', { name: commentTexts.delete }).click();
-    await page.getByRole('dialog').getByRole('button', { name: commentTexts.delete }).click();
+    await page.locator('.notice').getByText('Comment deleted').waitFor();
+    // The deletion waits for an undo. Leaving the page sends it.
+    await reader.locator('.said').waitFor();
+    await page.reload();
     await reader.locator('.said').waitFor({ state: 'detached' });
+  });
+
+  journey('formats descriptions of epics and texts of prompts like a spec', async () => {
+    const ana = house.client(people.ana.me.token);
+    await ana.epics.create({ projectId: 'WEB', title: 'Sign up' });
+    const page = await open(people.ana.me.token, '/p/WEB/epics');
+    await page.getByRole('button', { name: 'Edit Sign up' }).click();
+    await focused(page, page.locator('.form').getByLabel('Title'));
+    await toolbar(page).waitFor();
+    await field(page, 'Description').click();
+    await page.keyboard.type('For everyone');
+    await page.keyboard.press('Control+a');
+    // Both keys arrive within one frame. What was typed right before the form is sent is sent too.
+    await page.evaluate(`for (const key of ['b', 'Enter'])
+      document.activeElement.shadowRoot.activeElement.dispatchEvent(
+        new KeyboardEvent('keydown', { key, ctrlKey: true, bubbles: true, cancelable: true, composed: true }));`);
+    await page.locator('.epic-description strong', { hasText: 'For everyone' }).waitFor();
+    const [epic] = (await ana.epics.list({ projectId: 'WEB' })).items;
+    expect(epic?.description).toBe('**For everyone**');
+    await house.go(page, '/settings/prompts');
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await focused(page, field(page, 'Command name'));
+    await page.keyboard.type('review');
+    await field(page, 'Title').fill('Review a story');
+    await toolbar(page).waitFor();
+    await field(page, 'Text').click();
+    await page.keyboard.type('Read {{storyKey}}.');
+    await page.getByRole('button', { name: 'Task list' }).click();
+    await page.getByRole('button', { name: 'Preview', exact: true }).click();
+    await page.getByRole('region', { name: 'Preview' }).getByText('Read {{storyKey}}.').waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('arguments: storyKey').waitFor();
+    const [prompt] = (await ana.prompts.org.list({ includeBody: true })).items;
+    expect(prompt?.body).toBe('- [ ] Read {{storyKey}}.');
+    await page.getByRole('button', { name: 'Edit review' }).click();
+    await toolbar(page).waitFor();
+    // A change by the toolbar alone is asked about too.
+    await page.getByRole('button', { name: 'Task list' }).click();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await toolbar(page).waitFor({ state: 'detached' });
   });
 
   journey('merges changes of different lines by itself, in specs and descriptions', async () => {

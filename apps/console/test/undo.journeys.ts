@@ -112,6 +112,87 @@ export function undoJourneys(house: House): void {
     await page.getByText('Keep me').waitFor();
   });
 
+  journey('takes back what was done to several stories, in their former order', async () => {
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
+    const bar = page.getByRole('toolbar', { name: 'All selected stories' });
+    const selectAll = async (): Promise<void> => {
+      for (const title of ['Alpha', 'Beta', 'Gamma']) {
+        await page.getByRole('link', { name: title }).focus();
+        await page.keyboard.press('x');
+      }
+      await bar.getByText('3 selected').waitFor();
+    };
+    const story = async (storyId: string) => (await ana().stories.get({ storyId })).story;
+    await ana().stories.update({ storyId: 'WEB-2', priority: 'low', labels: ['kept'] });
+    await selectAll();
+    await bar.getByRole('combobox', { name: 'Move to…' }).selectOption({ label: 'Ready' });
+    await shows(page, 'Ready', ['Delta', 'Alpha', 'Beta', 'Gamma']);
+    await notice(page).getByText('3 stories were changed').waitFor();
+    await page.keyboard.press('Control+z');
+    await notice(page).getByText('3 stories: change undone').waitFor();
+    await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
+    const { items } = await ana().stories.list({ projectId: 'WEB', status: 'backlog' });
+    expect(
+      items.toSorted((one, other) => (one.rank < other.rank ? -1 : 1)).map(({ title }) => title),
+    ).toEqual(['Alpha', 'Beta', 'Gamma']);
+    await selectAll();
+    await bar.getByRole('combobox', { name: 'Priority…' }).selectOption({ label: 'High' });
+    await notice(page).getByText('3 stories were changed').waitFor();
+    const ben = house.client(people.ben.me.token);
+    await ben.stories.update({ storyId: 'WEB-1', priority: 'urgent' });
+    await undoButton(page).click();
+    await notice(page).getByText('Someone else has changed 1 story since.').waitFor();
+    const priorities = ['WEB-1', 'WEB-2', 'WEB-3'].map(async (key) => (await story(key)).priority);
+    expect(await Promise.all(priorities)).toEqual(['urgent', 'low', 'none']);
+    await ana().stories.update({ storyId: 'WEB-4', labels: ['kept'] });
+    await page.getByRole('link', { name: 'Delta' }).getByText('kept').waitFor();
+    await selectAll();
+    await bar.getByRole('combobox', { name: 'Add label…' }).selectOption('kept');
+    await notice(page).getByText('2 stories were changed').waitFor();
+    await undoButton(page).click();
+    await notice(page).getByText('2 stories: change undone').waitFor();
+    const labels = ['WEB-1', 'WEB-2', 'WEB-3'].map(async (key) => (await story(key)).labels);
+    expect(await Promise.all(labels)).toEqual([[], ['kept'], []]);
+    await selectAll();
+    await bar.getByRole('button', { name: 'Delete', exact: true }).click();
+    await notice(page).getByText('3 stories were deleted').waitFor();
+    await shows(page, 'Backlog', []);
+    await page.keyboard.press('Control+z');
+    await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
+    // Only leads may delete.
+    const other = await open(people.chloe.me.token, '/p/WEB');
+    await other.getByRole('link', { name: 'Alpha' }).focus();
+    await other.keyboard.press('x');
+    await other.getByRole('toolbar').getByText('1 selected').waitFor();
+    expect(await other.getByRole('button', { name: 'Delete', exact: true }).count()).toBe(0);
+  });
+
+  journey('brings a deleted comment back for a few seconds, and deletes it then', async () => {
+    const { comment } = await ana().comments.create({ storyId: 'WEB-1', body: 'Not for everyone' });
+    const bodyNow = async () => (await ana().comments.list({ storyId: 'WEB-1' })).items[0]?.body;
+    const page = await open(people.ana.me.token, '/s/WEB-1');
+    const remove = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Actions for the comment by Ana' }).click();
+      await page.getByRole('menuitem', { name: 'Delete comment' }).click();
+      await notice(page).getByText('Comment deleted').waitFor();
+      await page.getByText('Not for everyone').waitFor({ state: 'detached' });
+    };
+    await remove();
+    await page.keyboard.press('Control+z');
+    await page.getByText('Not for everyone').waitFor();
+    await remove();
+    await house.go(page, '/p/WEB');
+    await undoButton(page).click();
+    await house.go(page, '/s/WEB-1');
+    await page.getByText('Not for everyone').waitFor();
+    await remove();
+    expect(await bodyNow()).toBe('Not for everyone');
+    await house.go(page, '/p/WEB');
+    await waitUntil(async () => (await bodyNow()) !== 'Not for everyone');
+    await expect(ana().comments.delete({ commentId: comment.id })).rejects.toMatchObject({ status: 404 });
+  });
+
   journey('lists deleted stories in the settings of the project, for leads', async () => {
     await ana().stories.delete({ storyId: 'WEB-3' });
     const page = await open(people.ana.me.token, '/p/WEB/settings/deleted');

@@ -73,7 +73,7 @@ export default function CardChooser(props: CardChooserProps) {
   };
   const setPriority = async (card: StoryCard, priority: StoryCard['priority']): Promise<void> => {
     const outcome = await board.setPriority(card, priority);
-    if (priority !== card.priority) offerToUndo(board, card, outcome, createPriorityChange(priority));
+    if (priority !== card.priority) offerToUndo(board, [card], [outcome], createPriorityChange(priority));
     if (settle(card, outcome, t.priority[priority]) || outcome.type !== 'met') return;
     const { theirs } = outcome;
     showNotice({
@@ -98,13 +98,12 @@ export default function CardChooser(props: CardChooserProps) {
     const newValue = (who.member ?? who.agent)?.name ?? t.people.unassigned;
     const outcome = await board.assign(card, who);
     settle(card, outcome, newValue);
-    offerToUndo(board, card, outcome, {
+    offerToUndo(board, [card], [outcome], {
       newValue,
-      undo: (_, before, version) =>
-        restoreAssignees(board, before, version, {
-          ...(who.member !== undefined && { member: who.member?.id ?? null }),
-          ...(who.agent !== undefined && { agent: who.agent?.id ?? null }),
-        }),
+      undo: restoreAssignees({
+        ...(who.member !== undefined && { member: who.member?.id ?? null }),
+        ...(who.agent !== undefined && { agent: who.agent?.id ?? null }),
+      }),
     });
   };
 

@@ -1,61 +1,109 @@
 /** Changes several stories in one call, in the order of the board, so that they keep that order. */
+import { isRefusal } from '@muster/client';
 import { type StoryCard } from '@muster/contract';
 import { type Board, type CardsChange, type ChangeOutcome } from '../data/boards.ts';
 import { showNotice, errorText } from '../components/notices.tsx';
 import { offerUndo } from '../components/undo.ts';
 import { t } from '../messages/index.ts';
+import { selectionTexts } from '../messages/selection.ts';
+
+/** A story before a change, and its version after it. */
+interface ChangedStory {
+  readonly before: StoryCard;
+  readonly version: number;
+}
+
+/**
+ * Gives stories their former values. Throws if the API refuses one. Stories that someone else has changed since stay as
+ * they are; returns their number.
+ */
+type UndoChange = (board: Board, changed: readonly ChangedStory[]) => Promise<number>;
 
 export interface BulkChange extends CardsChange {
   /** Returns the display text of the story's current value. */
   readonly currentValueOf: (card: StoryCard) => string;
   readonly newValue: string;
-  /** Gives the story its former value, if it still has this version. */
-  readonly undo?: (board: Board, before: StoryCard, version: number) => Promise<unknown>;
+  readonly undo: UndoChange;
 }
 
-/** Gives a story former values. Resolves to false if someone else has changed it since it had this version. */
-async function restore(
+type FieldValues = CardsChange['set'];
+
+/** Gives stories their former values, in one call for all that had the same. */
+async function restoreFields(
   board: Board,
-  story: StoryCard,
-  version: number,
-  set: CardsChange['set'],
-): Promise<boolean> {
-  const [outcome] = await board.changeMany([{ ...story, version }], { set, isUntouched: () => false });
-  if (outcome?.type === 'refused') throw outcome.error;
-  return outcome?.type !== 'met';
+  changed: readonly ChangedStory[],
+  formerValuesOf: (before: StoryCard) => FieldValues,
+): Promise<number> {
+  let conflicts = 0;
+  for (const alike of Map.groupBy(changed, ({ before }) => JSON.stringify(formerValuesOf(before))).values()) {
+    const [first] = alike;
+    if (first === undefined) continue;
+    const outcomes = await board.changeMany(
+      alike.map(({ before, version }) => ({ ...before, version })),
+      { set: formerValuesOf(first.before), isUntouched: () => false },
+    );
+    const refused = outcomes.find(({ type }) => type === 'refused');
+    if (refused?.type === 'refused') throw refused.error;
+    conflicts += outcomes.filter(({ type }) => type === 'met').length;
+  }
+  return conflicts;
 }
 
-/** Gives a story its former assignees, if it still has those that a change has set. */
-export async function restoreAssignees(
-  board: Board,
-  before: StoryCard,
-  version: number,
-  { member, agent }: { readonly member?: string | null; readonly agent?: string | null },
-): Promise<boolean> {
-  // Assignments do not change the version of a story.
-  const theirs = (await board.fetchCards([before.id]))[0]?.assignees;
-  const isStillSet =
-    theirs !== undefined &&
-    (member === undefined || member === (theirs.member?.id ?? null)) &&
-    (agent === undefined || agent === (theirs.agent?.id ?? null));
-  return (
-    isStillSet &&
-    restore(board, before, version, {
+const restoring =
+  (formerValuesOf: (before: StoryCard) => FieldValues): UndoChange =>
+  (board, changed) =>
+    restoreFields(board, changed, formerValuesOf);
+
+/** The assignees that a change has set; a kind that it left alone is undefined. */
+interface SetAssignees {
+  readonly member?: string | null;
+  readonly agent?: string | null;
+}
+
+/** Gives stories their former assignees, if they still have those that a change has set. */
+export const restoreAssignees =
+  ({ member, agent }: SetAssignees): UndoChange =>
+  async (board, changed) => {
+    // Assignments do not change the version of a story.
+    const current = await board.fetchCards(changed.map(({ before }) => before.id));
+    const isStillSet = ({ before }: ChangedStory): boolean => {
+      const theirs = current.find(({ id }) => id === before.id)?.assignees;
+      return (
+        theirs !== undefined &&
+        (member === undefined || member === (theirs.member?.id ?? null)) &&
+        (agent === undefined || agent === (theirs.agent?.id ?? null))
+      );
+    };
+    const unchanged = changed.filter(isStillSet);
+    const conflicts = await restoreFields(board, unchanged, (before) => ({
       ...(member !== undefined && { assigneeId: before.assignees.member?.id ?? null }),
       ...(agent !== undefined && { agentId: before.assignees.agent?.id ?? null }),
-    })
-  );
-}
+    }));
+    return changed.length - unchanged.length + conflicts;
+  };
 
 export const createPriorityChange = (priority: StoryCard['priority']): BulkChange => ({
   set: { priority },
   isUntouched: (known, theirs) => theirs.priority === known.priority || theirs.priority === priority,
   currentValueOf: (card) => t.priority[card.priority],
   newValue: t.priority[priority],
-  undo: (board, before, version) => restore(board, before, version, { priority: before.priority }),
+  undo: restoring(({ priority: former }) => ({ priority: former })),
 });
 
-const moveBack: NonNullable<BulkChange['undo']> = (board, before, version) => board.moveBack(before, version);
+/** Moves the stories back from the last to the first, so that each finds the one that followed it in its place. */
+const moveBack: UndoChange = async (board, changed) => {
+  const movedBack: StoryCard[] = [];
+  for (const { before, version } of changed.toSorted((one, other) =>
+    one.before.rank < other.before.rank ? 1 : -1,
+  ))
+    try {
+      await board.moveBack(before, version, movedBack);
+      movedBack.push(before);
+    } catch (error) {
+      if (!isRefusal(error, 'version_mismatch')) throw error;
+    }
+  return changed.length - movedBack.length;
+};
 
 export function createColumnChange(board: Board, columnId: string): BulkChange {
   const nameOf = (id: string | null): string =>
@@ -88,7 +136,7 @@ export const createFieldChange = (
   nameOf: NameOf,
 ): BulkChange => ({
   ...createValueChange({ [field]: value }, value, (card) => card[field], nameOf),
-  undo: (board, before, version) => restore(board, before, version, { [field]: before[field] }),
+  undo: restoring((before) => ({ [field]: before[field] })),
 });
 
 /** Changes the assigned member or agent. */
@@ -103,7 +151,16 @@ export const createAssigneeChange = (
     ({ assignees }) => assignees[kind]?.id ?? null,
     nameOf,
   ),
-  undo: (board, before, version) => restoreAssignees(board, before, version, { [kind]: id }),
+  undo: restoreAssignees({ [kind]: id }),
+});
+
+/** Adds or removes a label. Other labels may change at the same time without a conflict. */
+export const createLabelChange = (label: string, isAdded: boolean): BulkChange => ({
+  set: isAdded ? { addLabels: [label] } : { removeLabels: [label] },
+  isUntouched: () => true,
+  currentValueOf: ({ labels }) => labels.join(', '),
+  newValue: label,
+  undo: restoring(() => (isAdded ? { removeLabels: [label] } : { addLabels: [label] })),
 });
 
 /** Changes the status. Each story moves to the first column of its project with that status. */
@@ -114,25 +171,37 @@ export const createStatusChange = (status: StoryCard['status']): BulkChange => (
   ...{ newValue: t.status[status], undo: moveBack },
 });
 
-/** Offers to undo the change of one story. Returns false if nothing was changed. */
+/** Offers to undo a change of stories. Returns false if nothing was changed. */
 export function offerToUndo(
   board: Board,
-  card: StoryCard,
-  outcome: ChangeOutcome | undefined,
+  cards: readonly StoryCard[],
+  outcomes: readonly ChangeOutcome[],
   { newValue, undo }: Pick<BulkChange, 'newValue' | 'undo'>,
 ): boolean {
-  const version = outcome?.type === 'changed' ? outcome.version : undefined;
-  if (version === undefined || undo === undefined) return false;
+  const changed = cards.flatMap((before, index): ChangedStory[] => {
+    const outcome = outcomes[index];
+    return outcome?.type === 'changed' && outcome.version !== undefined
+      ? [{ before, version: outcome.version }]
+      : [];
+  });
+  const [first] = changed;
+  if (first === undefined) return false;
+  const { key } = first.before;
   offerUndo({
-    ...{ key: card.key, title: t.move.set(card.key, newValue) },
-    undo: () => undo(board, card, version),
+    ...(cards.length === 1
+      ? { key, title: t.move.set(key, newValue) }
+      : { key: selectionTexts.stories(changed.length), title: t.select.done(changed.length) }),
+    undo: async () => {
+      const conflicts = await undo(board, changed);
+      return conflicts === 0 || (conflicts < changed.length && selectionTexts.notUndone(conflicts));
+    },
   });
   return true;
 }
 
 /**
  * Applies the change to the cards. Stories that could not be changed stay selected and are named, each with
- * the conflicting value next to the wanted one. The change of a single story can be undone.
+ * the conflicting value next to the wanted one.
  */
 export async function applyBulkChange(
   board: Board,
@@ -169,9 +238,6 @@ export async function applyBulkChange(
         { name: t.select.anyway, run: () => void applyBulkChange(board, met, change, selectCards) },
       ],
     });
-  if (refused.length + met.length > 0) return;
-  const [card] = cards;
-  const [outcome] = outcomes;
-  if (cards.length !== 1 || card === undefined || !offerToUndo(board, card, outcome, change))
+  if (!offerToUndo(board, cards, outcomes, change) && refused.length + met.length === 0)
     showNotice({ tone: 'good', title: t.select.done(cards.length) });
 }

@@ -7,6 +7,8 @@ import { useClient } from '../data/context.ts';
 import { type Lane } from '../data/lanes.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { epicsQuery } from '../data/queries.ts';
+import { useIsLeadOf } from '../data/roles.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 import { formatDay, t } from '../messages/index.ts';
 import { selectionTexts } from '../messages/selection.ts';
 import {
@@ -15,9 +17,11 @@ import {
   createAssigneeChange,
   createColumnChange,
   createFieldChange,
+  createLabelChange,
   createPriorityChange,
   createStatusChange,
 } from './each.ts';
+import { deleteStories } from './deleting.ts';
 import { priorityNames, statusNames } from './filter.ts';
 
 interface SelectionBarProps {
@@ -88,14 +92,6 @@ function useRecordChanges(board: Board) {
 const toDueDate = (day: string | null): BulkChange =>
   createFieldChange('dueDate', day, (value) => (value === null ? t.people.none : formatDay(value)));
 
-/** Adds or removes a label. Other labels may change at the same time without a conflict. */
-const toLabel = (label: string, isAdded: boolean): BulkChange => ({
-  set: isAdded ? { addLabels: [label] } : { removeLabels: [label] },
-  isUntouched: () => true,
-  currentValueOf: ({ labels }) => labels.join(', '),
-  newValue: label,
-});
-
 const labelsOf = (cards: Iterable<StoryCard>): string[] =>
   [...new Set([...cards].flatMap(({ labels }) => labels))].toSorted((one, other) => one.localeCompare(other));
 
@@ -142,13 +138,13 @@ function FieldActions({ board, cards, isBusy: isDisabled, onChange }: FieldActio
       )}
       <ActionSelect
         {...{ label: selectionTexts.addLabel, isDisabled }}
-        onChoose={(label) => onChange(toLabel(label, true))}
+        onChoose={(label) => onChange(createLabelChange(label, true))}
       >
         {labelOptions(labelsOf(board.cards()))}
       </ActionSelect>
       <ActionSelect
         {...{ label: selectionTexts.removeLabel, isDisabled }}
-        onChoose={(label) => onChange(toLabel(label, false))}
+        onChoose={(label) => onChange(createLabelChange(label, false))}
       >
         {labelOptions(labelsOf(cards))}
       </ActionSelect>
@@ -191,16 +187,20 @@ function DueDateAction({ isDisabled, onChange }: DueDateActionProps) {
 }
 
 export default function SelectionBar({ board, lanes, selectedIds, onSelect }: SelectionBarProps) {
+  const client = useClient();
   const [isBusy, setBusy] = useState(false);
+  const isLeadOf = useIsLeadOf();
   const isOfOneProject = lanes.length > 0;
   // The order of the columns, which the stories keep when they move.
   const known = isOfOneProject ? lanes.flatMap(({ cards }) => cards) : [...board.cards()];
   const all = known.filter(({ id }) => selectedIds.has(id));
-  const change = async (to: BulkChange): Promise<void> => {
+  const runWhileBusy = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true);
-    await applyBulkChange(board, all, to, onSelect);
+    await work();
     setBusy(false);
   };
+  const change = (to: BulkChange) => runWhileBusy(() => applyBulkChange(board, all, to, onSelect));
+  const mayDelete = all.every(({ key }) => isLeadOf(projectKeyOf(key)));
   const places = isOfOneProject
     ? lanes.map(({ column }) => ({ id: column.id, name: column.name }))
     : statusNames.map((id) => ({ id, name: t.status[id] }));
@@ -234,6 +234,16 @@ export default function SelectionBar({ board, lanes, selectedIds, onSelect }: Se
         ))}
       </ActionSelect>
       <FieldActions {...{ board, isBusy }} cards={all} onChange={(to) => void change(to)} />
+      {mayDelete && (
+        <button
+          type="button"
+          className="button"
+          disabled={isBusy}
+          onClick={() => void runWhileBusy(() => deleteStories(client, board, all, onSelect))}
+        >
+          {selectionTexts.delete}
+        </button>
+      )}
       <button type="button" className="button" data-kind="quiet" onClick={() => onSelect(new Set())}>
         {t.select.clear}
       </button>

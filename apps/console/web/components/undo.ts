@@ -1,4 +1,4 @@
-/** Lets the reader undo their last changes for 30 seconds, by a notice or by Ctrl-Z. */
+/** Lets the reader undo their last changes for a short time, by a notice or by Ctrl-Z. */
 import { useEffect } from 'react';
 import { isRefusal } from '@muster/client';
 import { t } from '../messages/index.ts';
@@ -6,18 +6,22 @@ import { eventTargetOf, isTextField } from './keys.ts';
 import { errorText, showNotice } from './notices.tsx';
 
 export interface UndoableChange {
-  /** The key of the changed story. */
+  /** The key of the changed story, or the number of changed stories in words. */
   readonly key: string;
   /** Says what was changed. */
   readonly title: string;
   /**
    * Makes the inverse change. Throws if the API refuses it. Resolves to false if someone else has changed the story
-   * in the meantime.
+   * in the meantime, or to a text if only a part was undone.
    */
   readonly undo: () => Promise<unknown>;
+  /** The time in which the change can be undone. */
+  readonly periodMs?: number;
 }
 
-const undoPeriodMs = 30_000;
+const defaultUndoPeriodMs = 30_000;
+/** The notice disappears earlier than the change stops being undoable, because it covers a part of the page. */
+const noticeDurationMs = 10_000;
 /** The notices of changes replace each other. */
 const noticeSubject = 'undo';
 let undoable: readonly { readonly change: UndoableChange; readonly until: number }[] = [];
@@ -28,8 +32,12 @@ async function undoChange(change: UndoableChange): Promise<void> {
   const fail = (body: string): void =>
     showNotice({ tone: 'bad', title: t.undo.failed(key), body, about: noticeSubject });
   try {
-    if ((await change.undo()) === false) fail(t.undo.conflict);
-    else showNotice({ tone: 'good', title: t.undo.done(key), about: noticeSubject });
+    const result = await change.undo();
+    const title = t.undo.done(key);
+    if (result === false) fail(t.undo.conflict);
+    else if (typeof result === 'string')
+      showNotice({ tone: 'warn', title, body: result, about: noticeSubject });
+    else showNotice({ tone: 'good', title, about: noticeSubject });
   } catch (error) {
     fail(isRefusal(error, 'version_mismatch') ? t.undo.conflict : errorText(error));
   }
@@ -38,9 +46,10 @@ async function undoChange(change: UndoableChange): Promise<void> {
 /** Shows what was changed, with a button that undoes it. */
 export function offerUndo(change: UndoableChange): void {
   const now = Date.now();
-  undoable = [...undoable.filter(({ until }) => until > now), { change, until: now + undoPeriodMs }];
+  const until = now + (change.periodMs ?? defaultUndoPeriodMs);
+  undoable = [...undoable.filter((one) => one.until > now), { change, until }];
   showNotice({
-    ...{ tone: 'good', title: change.title, about: noticeSubject, durationMs: undoPeriodMs },
+    ...{ tone: 'good', title: change.title, about: noticeSubject, durationMs: noticeDurationMs },
     actions: [{ name: t.undo.act, run: () => void undoChange(change) }],
   });
 }

@@ -91,10 +91,19 @@ export class Board {
     return changed;
   }
 
-  /** Moves a card back to where it was. Throws if the card was changed since it had this version. */
-  async moveBack({ id, columnId, rank, status }: StoryCard, expectedVersion: number): Promise<void> {
+  /**
+   * Moves a card back to where it was. Throws if the card was changed since it had this version. `movedBack` are cards
+   * as they were before a change that is being undone, and are in their former places again with other ranks.
+   */
+  async moveBack(
+    { id, columnId, rank, status }: StoryCard,
+    expectedVersion: number,
+    movedBack: readonly StoryCard[] = [],
+  ): Promise<void> {
     const lane = this.view().lanes.find(({ column }) => column.id === columnId)?.cards ?? [];
-    const following = lane.find((other) => other.id !== id && other.rank > rank);
+    const rankOf = (card: StoryCard): string =>
+      movedBack.find((one) => one.id === card.id)?.rank ?? card.rank;
+    const following = lane.find((other) => other.id !== id && rankOf(other) > rank);
     const neighbor = moveParameters(lane, { columnId: columnId ?? '', beforeId: following?.id ?? null }, id);
     const { story } = await (columnId === null
       ? this.#client.stories.updateStatus({ storyId: id, status, expectedVersion })

@@ -30,6 +30,15 @@ export function useWritableProjects(): ReadonlySet<string> {
   );
 }
 
+/** Returns a function that tells if the viewer leads the project with a key. */
+export function useIsLeadOf(): (projectKey: string) => boolean {
+  const { token } = useIdentity();
+  const { data } = useQuery(projectsQuery(useClient()));
+  return (projectKey) =>
+    data?.some((one) => one.key === projectKey && one.myRole === 'lead' && mayWriteIn(one, token.scopes)) ===
+    true;
+}
+
 type RoleIn = Pick<Project, 'archivedAt' | 'myRole'>;
 
 const mayWriteIn = (project: RoleIn, scopes: Parameters<typeof widestScope>[0]): boolean =>

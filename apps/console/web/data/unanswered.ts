@@ -4,6 +4,11 @@
  */
 const unansweredRequests = new Set<AbortController>();
 
+/** True while the page is being left. The browser then cancels requests, except those that may outlive the page. */
+let isLeavingPage = false;
+globalThis.addEventListener('pagehide', () => (isLeavingPage = true));
+globalThis.addEventListener('pageshow', () => (isLeavingPage = false));
+
 /**
  * Works like `fetch`, but sends the same request again when `resendUnansweredRequests` is called before a response
  * arrives. Repeating a write is safe, because it carries an idempotency key.
@@ -14,7 +19,7 @@ export async function resendableFetch(input: RequestInfo | URL, init: RequestIni
     unansweredRequests.add(attempt);
     try {
       const signals = [attempt.signal, init.signal].filter((signal) => signal != null);
-      return await fetch(input, { ...init, signal: AbortSignal.any(signals) });
+      return await fetch(input, { ...init, keepalive: isLeavingPage, signal: AbortSignal.any(signals) });
     } catch (error) {
       if (!attempt.signal.aborted || init.signal?.aborted === true) throw error;
     } finally {

@@ -1,5 +1,5 @@
 /** English texts of the settings of points, loaded with them. */
-import { type PointsProfile } from '@muster/registry';
+import { type PointsProfile } from '@muster/contract';
 import { pluralize } from './en.ts';
 
 export const pointTexts = {

@@ -1,7 +1,7 @@
 /** Points, badges and the leaderboard. They are hidden until the reader turns them on, and appear on no other page. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type PointsProfile } from '@muster/registry';
+import { type PointsProfile } from '@muster/contract';
 import { useClient, useConsole } from '../data/context.ts';
 import { NextPageButton } from '../components/next-page.tsx';
 import { Avatar } from '../components/people.tsx';

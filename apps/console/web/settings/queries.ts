@@ -1,7 +1,8 @@
 /** The queries of the settings. Any event about settings refetches all of them. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
-import { type InputOf, type Registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 
 /** The page size. These lists contain people and their configuration, and are short enough for one page. */
 const pageSize = 200;

@@ -4,16 +4,15 @@ import { type Comment } from '@muster/contract';
 import { useClient, useIsAuthor } from '../data/context.ts';
 import { useProjectPermissions } from '../data/roles.ts';
 import { projectKeyOf } from '../data/story-key.ts';
-import { useConfirmDialog } from '../components/ask.tsx';
 import { useReturnFocus } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
 import { Markdown } from '../components/markdown.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
-import { errorText, showNotice } from '../components/notices.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
 import { CommentFiles } from '../files/comment-files.tsx';
 import { commentTexts, storyTexts } from '../messages/story.ts';
+import { deleteComment, useIsDeletionPending } from './comment-deletion.ts';
 import { CommentEditor, useHasCommentDraft } from './comment-editor.tsx';
 import { ReactionMenu, Reactions } from './reactions.tsx';
 import { useTaskBoxes } from './ticking.ts';
@@ -53,32 +52,29 @@ function useCommentMenu({ comment, storyKey, refetchThreads }: CommentViewProps,
   const isOwn = useIsAuthor(comment.author);
   const projectKey = projectKeyOf(storyKey);
   const { isLead } = useProjectPermissions(projectKey);
-  const { open, dialog } = useConfirmDialog({
-    actionLabel: commentTexts.delete,
-    title: commentTexts.deleteTitle,
-    body: <p>{commentTexts.deleteWhy}</p>,
-    onConfirm: async () => {
-      try {
+  const remove = (): void =>
+    deleteComment({
+      ...{ id: comment.id, storyKey },
+      deleteNow: async () => {
         await comments.delete({ commentId: comment.id });
-      } catch (error) {
-        showNotice({ tone: 'bad', title: commentTexts.notDeleted, body: errorText(error) });
-      }
-      await refetchThreads();
-    },
-  });
+        await refetchThreads();
+      },
+    });
   const items: MenuItem[] = [
     ...(isOwn ? [{ id: 'edit', name: commentTexts.edit, run: onEdit }] : []),
-    ...(isOwn || isLead ? [{ id: 'delete', name: commentTexts.delete, run: open }] : []),
+    ...(isOwn || isLead ? [{ id: 'delete', name: commentTexts.delete, run: remove }] : []),
   ];
-  return { isOwn, items: comment.body === null ? [] : items, dialog };
+  return { isOwn, items: comment.body === null ? [] : items };
 }
 
 export function CommentView(props: CommentViewProps) {
-  const { comment, storyKey, refetchThreads } = props;
+  const { storyKey, refetchThreads } = props;
+  const isDeleted = useIsDeletionPending(props.comment.id);
+  const comment = isDeleted ? { ...props.comment, body: null } : props.comment;
   const { id: commentId, body, version, author } = comment;
   const { comments } = useClient();
   const [isEdited, setEdited] = useState(useHasCommentDraft(commentId));
-  const { isOwn, items, dialog } = useCommentMenu(props, () => setEdited(true));
+  const { isOwn, items } = useCommentMenu({ ...props, comment }, () => setEdited(true));
   const tick = useTaskBoxes(
     { version, content: body ?? '' },
     {
@@ -125,7 +121,6 @@ export function CommentView(props: CommentViewProps) {
         )}
         <CommentFiles comment={comment} storyKey={storyKey} />
         {body !== null && <Reactions {...{ comment, refetchThreads }} />}
-        {dialog}
       </div>
     </div>
   );
