@@ -15,6 +15,8 @@ const frame = /\/api\/(session|events|projects\/list|notifications\/unreadCount)
 const asksNothing: readonly string[] = [
   '/settings/sessions',
   '/settings/general',
+  // Points are off until the reader turns them on.
+  '/settings/points',
   '/new-project',
   '/p/WEB/apply-plan',
 ];
