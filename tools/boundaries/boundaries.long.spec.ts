@@ -113,7 +113,7 @@ const allowed: Case[] = [
   { file: 'apps/trial-license/src/allowed.spec.ts', imports: '@muster/license-client' },
   { file: 'libs/license-client/src/allowed.ts', imports: 'node:crypto' },
   { file: 'tools/bench/allowed.ts', imports: '@muster/board' },
-  { file: 'tools/scale/allowed-servers.ts', imports: '@muster/tools' },
+  { file: 'tools/installation/scale/allowed-servers.ts', imports: '@muster/tools' },
   { file: 'tools/bench/allowed-all.ts', imports: '@muster/operations' },
 ];
 
@@ -171,7 +171,7 @@ beforeAll(async () => {
     'apps',
     'libs',
     'tools/bench',
-    'tools/scale/allowed-servers.ts',
+    'tools/installation/scale/allowed-servers.ts',
     'tools/dev/a.ts',
   ]);
   if (!stdout.startsWith('[')) throw new Error(`eslint said: ${stdout}${stderr}`);

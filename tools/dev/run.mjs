@@ -22,7 +22,7 @@ const commands = {
   prove: 'tools/prove/prove.ts',
   tour: 'tools/tour/tour.ts',
   clients: 'tools/tour/clients/clients.ts',
-  images: 'tools/images/images.ts',
+  images: 'tools/installation/images/images.ts',
   muster: 'tools/dev/muster.ts',
   license: 'tools/dev/license.ts',
   generate: 'tools/generate/generate.ts',

@@ -84,7 +84,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/projects': {
-    sha256: 'fde54233834f8e32b5526aae2ddc9087de61229ec47f381b4ced5d15020ec3d5',
+    sha256: '5f4f647ce88876bf2390f701445889900911803739bb337d759966712fe25fb0',
     since: '2026-11-30',
   },
   'reference/projects.members': {

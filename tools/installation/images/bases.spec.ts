@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { readCompose } from '../deploy/compose.ts';
+import { readCompose } from '../../deploy/compose.ts';
 import { baseImages, recipeOf, standInFor } from './bases.ts';
 import { settings } from './installation.ts';
 

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { repositoryRoot } from '@muster/tools';
-import { readEnvironmentFile } from '../deploy/apps.ts';
-import { readCompose } from '../deploy/compose.ts';
+import { readEnvironmentFile } from '../../deploy/apps.ts';
+import { readCompose } from '../../deploy/compose.ts';
 import { makeOf } from './bases.ts';
 import { type Engine, imagesFolder } from './engine.ts';
 

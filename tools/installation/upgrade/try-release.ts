@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { linkPackages } from '../jest/trial-workspace.ts';
+import { linkPackages } from '../../jest/trial-workspace.ts';
 import { git } from './last-release.ts';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 /** Checks the compose file's security settings of each container by asking the engine that runs it. */
 import { z } from 'zod';
-import { check, type Check } from '../tour/check.ts';
+import { check, type Check } from '../../tour/check.ts';
 import { type Engine } from './engine.ts';
 import { type ComposeInstallation } from './installation.ts';
 

@@ -7,8 +7,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { repositoryRoot } from '@muster/tools';
-import { readCompose, readText } from '../deploy/compose.ts';
-import { stages } from '../deploy/dockerfile.ts';
+import { readCompose, readText } from '../../deploy/compose.ts';
+import { stages } from '../../deploy/dockerfile.ts';
 import { type Engine, imagesFolder } from './engine.ts';
 
 /** The Debian release on which the official images are based. */

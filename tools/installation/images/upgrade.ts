@@ -5,10 +5,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { connect } from '@muster/client';
 import { z } from 'zod';
-import { check, type Check } from '../tour/check.ts';
-import { type Instance } from '../tour/instance.ts';
-import { Journal } from '../tour/journal.ts';
-import { foundTeam } from '../tour/team.ts';
+import { check, type Check } from '../../tour/check.ts';
+import { type Instance } from '../../tour/instance.ts';
+import { Journal } from '../../tour/journal.ts';
+import { foundTeam } from '../../tour/team.ts';
 import { type Engine } from './engine.ts';
 import { type ComposeInstallation } from './installation.ts';
 
