@@ -18,7 +18,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
   const terms = { term: { kind: 'for', seconds: 86_400 }, transferLimit: 1, machineLimit: 1 } as const;
   await world.asOperator((ask) => setPlan(ask, { ...terms, product: 'default', name: 'pro' }));
-  const scopes = ['read', 'issue', 'change', 'webhooks'] as const;
+  const scopes = ['read', 'issue', 'change', 'webhooks', 'publish'] as const;
   const { secret } = await world.asOperator((ask) => makeToken(ask, { name: 'spec', scopes: [...scopes] }));
   authorization = `Bearer ${secret}`;
   const environment = { ...noLimits, LIMIT_OPERATORS: '100000/1', WEBHOOK_NETWORKS: '127.0.0.0/8:*' };
@@ -106,6 +106,11 @@ it('answers what the document says, of every operation', async () => {
   });
   const { events, denials } = await call<{ events: object[]; denials: object[] }>('licenses/history', { id });
   expect([events.length > 5, denials.length]).toEqual([true, 2]);
+
+  const artifacts = [{ name: 'app.zip', platform: 'linux-x64', size: 1, sha256: 'a'.repeat(64) }];
+  await call('releases/publish', { version: '1.0.0', notesUrl: 'https://example.com/1', artifacts });
+  await call('releases/yank', { version: '1.0.0', reason: 'crashes' });
+  await call('releases/list', {});
 
   await service.courier.send();
   await call('webhooks/list', {});

@@ -207,7 +207,9 @@ describe('operators', () => {
         artifacts: [{ name: 'tool.zip', platform: 'linux-x64', size: 8, sha256 }],
       },
     });
-    expect((await run([...add, '--artifact', `linux-x64=${file}`])).err).toContain('already published');
+    const again = await run([...add, '--artifact', `linux-x64=${file}`]);
+    expect([again.code, again.out]).toEqual([0, expect.stringContaining('was already published in stable')]);
+    expect((await run([...add, '--artifact', `darwin-arm64=${file}`])).err).toContain('already published');
     const page = async (...more: string[]) =>
       (
         JSON.parse(

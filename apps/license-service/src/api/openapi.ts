@@ -32,7 +32,7 @@ export const openApiDocumentOf = (operations: readonly AnyOperation[]): OpenApiD
     title: 'Licenses, for operators',
     version: '1',
     description:
-      'Issue, find and change licenses, and receive webhooks about them. Create tokens with `license token new`; ' +
+      'Issue, find and change licenses, publish releases, and receive webhooks about them. Create tokens with `license token new`; ' +
       'each token is for one product. Every call is a POST request with JSON.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
@@ -40,6 +40,7 @@ export const openApiDocumentOf = (operations: readonly AnyOperation[]): OpenApiD
   security: [{ token: [] }],
   tags: [
     { name: 'licenses', description: 'Issued licenses.' },
+    { name: 'releases', description: 'Releases of the program.' },
     { name: 'webhooks', description: 'Webhooks.' },
   ],
   paths: Object.fromEntries(

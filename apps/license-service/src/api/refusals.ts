@@ -21,6 +21,8 @@ const errorsByReason: Readonly<Record<string, (message: string) => ApiError>> = 
   not_activated: () => refusal('not_activated'),
   order_mismatch: (message) => refusal('order_mismatch', { issued: message }),
   several_machines: () => refusal('several_machines'),
+  unknown_release: (message) => notFound(toSentence(message)),
+  version_exists: () => refusal('already_exists'),
   link_over: (message) => notFound(toSentence(message)),
   no_database: () => serviceUnavailable('database'),
   outcome_unknown: () => serviceUnavailable('outcome_unknown'),

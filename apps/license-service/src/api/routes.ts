@@ -24,6 +24,7 @@ import { type WebhookDispatcher } from '../webhooks/courier.ts';
 import { answerOperation } from './answer.ts';
 import { licenseOperations } from './licenses.ts';
 import { openApiDocumentOf } from './openapi.ts';
+import { releaseOperations } from './releases.ts';
 import { serviceOpenApiOf } from './service-document.ts';
 import { type AnyOperation } from './operation.ts';
 import { usageOperations } from './usage.ts';
@@ -104,6 +105,7 @@ export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOption
     ...licenseOperations,
     ...usageOperations,
     answerOperation,
+    ...releaseOperations,
     ...webhookOperations(options.networks),
   ];
 

@@ -16,6 +16,8 @@ import { durationSecondsOf } from '../operators/spans.ts';
 import { inReadOnlyTransaction, inTransaction, RefusedError } from '../operators/transaction.ts';
 import { downloadKeyOf } from '../releases/downloads.ts';
 import {
+  fileNamePattern,
+  NotesUrl,
   platformPattern,
   type ReleaseArtifact,
   type ReleaseChannel,
@@ -36,9 +38,6 @@ import {
 import { collectOption, listOption } from './features.ts';
 import { licenseOutput } from './shown.ts';
 import { parseCount } from './term.ts';
-
-/** The router accepts at most 100 characters in a part of a path. */
-const fileNamePattern = /^[\w.+-]{1,100}$/;
 
 type NamedFile = readonly [platform: string, file: string];
 
@@ -107,23 +106,20 @@ const releaseAddCommand: LicenseCommand = {
       .option('--notes <url>', 'the address of the release notes'),
   run: async ({ pool }, options, [version = '']) => {
     const notesUrl = textOption(options, 'notes') ?? null;
-    if (
-      notesUrl !== null &&
-      !(notesUrl.length <= 1_024 && URL.canParse(notesUrl) && /^https?:/i.test(notesUrl))
-    )
+    if (notesUrl !== null && !NotesUrl.safeParse(notesUrl).success)
       throw new RefusedError('notes', 'the address of the release notes must be an http or https address');
     const artifacts: ReleaseArtifact[] = [];
     for (const one of listOption(options, 'artifact') as readonly NamedFile[])
       artifacts.push(await readArtifact(one));
     const channel = textOption(options, 'channel') as ReleaseChannel;
     const product = productOption(options) ?? defaultProduct;
-    const release = await inTransaction(pool, (db) =>
+    const { release, isRepeated } = await inTransaction(pool, (db) =>
       publishRelease(db, { product, version, channel, notesUrl, artifacts }),
     );
     return {
-      json: { release },
+      json: { release, isRepeated },
       lines: [
-        `${product} ${version} is published in ${channel}:`,
+        `${product} ${version} ${isRepeated ? 'was already' : 'is'} published in ${channel}:`,
         ...artifacts.map(
           ({ name, platform, size, sha256 }) => `  ${version}/${name}  ${platform}, ${size} bytes, ${sha256}`,
         ),

@@ -18,7 +18,7 @@ export interface ProductRelease {
   readonly version: string;
   readonly channel: ReleaseChannel;
   readonly notesUrl: string | null;
-  readonly artifacts: readonly ReleaseArtifact[];
+  readonly artifacts: ReleaseArtifact[];
   readonly publishedAt: string;
   readonly yankedAt: string | null;
   readonly yankReason: string | null;
@@ -30,11 +30,13 @@ const releaseColumnsSql = sql`id, product, version, channel, notes_url as "notes
 const maxVersionNumber = 2 ** 31 - 1;
 export const maxArtifacts = 32;
 
-/** Publishes a release. Its version and its files never change. */
+/** Publishes a release. Its version and its files never change, so the same call again returns it. */
 export async function publishRelease(
   db: Db,
-  release: Pick<ProductRelease, 'product' | 'version' | 'channel' | 'notesUrl' | 'artifacts'>,
-): Promise<ProductRelease> {
+  release: Pick<ProductRelease, 'product' | 'version' | 'channel' | 'notesUrl'> & {
+    readonly artifacts: readonly ReleaseArtifact[];
+  },
+): Promise<{ release: ProductRelease; isRepeated: boolean }> {
   const { product, version, channel, notesUrl, artifacts } = release;
   await getProduct(db, product);
   const parsed = parseVersion(version);
@@ -52,17 +54,23 @@ export async function publishRelease(
     throw new RefusedError('artifacts', `a release has 1 to ${maxArtifacts} files`);
   if (new Set(artifacts.map(({ name }) => name)).size < artifacts.length)
     throw new RefusedError('artifacts', 'two files have the same name');
+  const files = JSON.stringify(artifacts);
   const made = await db.find(
     sql<ProductRelease>`insert into licenses.releases (id, product, version, major, minor, patch, channel, notes_url, artifacts)
-      values (${newId()}, ${product}, ${version}, ${major}, ${minor}, ${patch}, ${channel}, ${notesUrl}, ${JSON.stringify(artifacts)}::jsonb)
+      values (${newId()}, ${product}, ${version}, ${major}, ${minor}, ${patch}, ${channel}, ${notesUrl}, ${files}::jsonb)
       on conflict do nothing returning ${releaseColumnsSql}`,
   );
-  if (made === undefined)
+  if (made !== undefined) return { release: made, isRepeated: false };
+  const same = await db.find(
+    sql<ProductRelease>`select ${releaseColumnsSql} from licenses.releases where product = ${product} and version = ${version}
+      and channel = ${channel} and notes_url is not distinct from ${notesUrl} and artifacts = ${files}::jsonb`,
+  );
+  if (same === undefined)
     throw new RefusedError(
       'version_exists',
-      `${version} was already published, perhaps with other build metadata`,
+      `${version} was already published with other files, another channel or other build metadata`,
     );
-  return made;
+  return { release: same, isRepeated: true };
 }
 
 /** Lists the releases of a product, the last published first, after the release with the id `after`. */

@@ -4,7 +4,7 @@ import { newId, sql } from '@muster/driver';
 import { getProduct, defaultProduct } from './products.ts';
 import { type Db, RefusedError } from './transaction.ts';
 
-export const operatorScopes = ['read', 'issue', 'change', 'webhooks'] as const;
+export const operatorScopes = ['read', 'issue', 'change', 'webhooks', 'publish'] as const;
 export type OperatorScope = (typeof operatorScopes)[number];
 
 export interface OperatorToken {

@@ -25,6 +25,24 @@ export const ReleaseArtifact = z.object({
 });
 export type ReleaseArtifact = z.output<typeof ReleaseArtifact>;
 
+/** The names of files. The router accepts at most 100 characters in a part of a path. `.` and `..` are no names. */
+export const fileNamePattern = /^(?!\.{1,2}$)[\w.+-]{1,100}$/;
+
+/** A file of a new release. */
+export const NewArtifact = z.strictObject({
+  name: z.string().regex(fileNamePattern, 'must be 1 to 100 letters, digits, or . _ + -'),
+  platform: z.string().regex(platformPattern, 'must be a platform such as linux-x64'),
+  size: z.int().min(0).describe('The size in bytes.'),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits')
+    .describe('The SHA-256 of the file.'),
+});
+export const NotesUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .max(1_024)
+  .describe('The address of the release notes.');
+
 const maxConstraintLength = 128;
 
 /** The parameters of a call for the latest release in addition to the key and the machine. */
