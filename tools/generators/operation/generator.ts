@@ -104,15 +104,9 @@ function addContract(
       example: { projectId: 'WEB' },
     })`,
   );
-  for (const [names, from] of [
-    ['project', '../kernel/access.ts'],
-    ['operation', '../kernel/operation.ts'],
-    ['Instant', '../kernel/values.ts'],
-    ['ProjectRef', '../kernel/values.ts'],
-    ['z', 'zod'],
-  ] as const)
-    text = withImport(text, names, from);
-  tree.write(contractFile, text);
+  for (const block of ['project', 'operation', 'Instant', 'ProjectRef'])
+    text = withImport(text, block, '@muster/contract');
+  tree.write(contractFile, withImport(text, 'z', 'zod'));
 }
 
 function addHandler(tree: Tree, { namespace, inner, verb, constant, folder, home }: OperationPlace): void {
