@@ -1,5 +1,6 @@
 /** Writes the stories of a call of imports.put, and the epics that they name. */
 import { type ImportItem, type ImportResult } from '@muster/contract';
+import { insertAndCountStories } from '../../data/counts.ts';
 import {
   assignStories,
   findCurrentSpecs,
@@ -133,7 +134,7 @@ export async function putStories(
   const { made, specRows, assigned, notes } = put;
   const { project_id: projectId } = batch.current;
   if (made.length > 0) {
-    for (const insert of stories.insertAll(made)) db.deferToCommit(insert);
+    for (const query of insertAndCountStories(projectId, made)) db.deferToCommit(query);
     db.deferToCommit(setLastStoryNumber(projectId, board.lastStoryNumber + made.length));
   }
   for (const row of specRows) db.deferToCommit(insertSpecVersion(row));

@@ -1,12 +1,13 @@
 /** Writes what plans.apply has planned, with few statements for any number of stories. */
 import { type Db, newId, type Query } from '@muster/driver';
 import { isDeepStrictEqual } from 'node:util';
+import { insertAndCountStories } from '../../data/counts.ts';
 import { findCurrentSpecs, setLastStoryNumber } from '../../data/import-board.ts';
 import { insertDependencies } from '../../data/import-waits.ts';
 import { deleteDependencies, insertSpecVersions, updateStories } from '../../data/plan-stories.ts';
 import { deletePlanItems, type PlanItemRow, type PlanRow, plans, storePlanItems } from '../../data/plans.ts';
 import { nextSpecRow, type SpecRow, toPreviousSpec } from '../../data/specs.ts';
-import { stories, type StoryRow, toStoryEventSubject } from '../../data/stories.ts';
+import { type StoryRow, toStoryEventSubject } from '../../data/stories.ts';
 import { type StoryDependency } from '../../rules/import-merge.ts';
 import { isFinished } from '../../rules/workflow.ts';
 import { closeFormerParent, closeParent } from '../stories/close-parent.ts';
@@ -83,7 +84,7 @@ async function writeStories(
   const sorted = [...created].sort(
     (one, other) => Number(one.parent_id !== null) - Number(other.parent_id !== null),
   );
-  await runInOrder(db, [...stories.insertAll(sorted), ...updateStories(changed)]);
+  await runInOrder(db, [...insertAndCountStories(projectId, sorted), ...updateStories(changed)]);
   if (created.length > 0)
     db.deferToCommit(setLastStoryNumber(projectId, board.lastStoryNumber + created.length));
   const specRows = withSpec.map(({ storyId, item }) =>

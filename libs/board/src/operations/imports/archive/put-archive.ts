@@ -10,6 +10,7 @@ import {
 import { insertImportedAgents, insertImportedTeams } from '@muster/organizations';
 import { boardColumns } from '../../../data/columns.ts';
 import { comments } from '../../../data/comments.ts';
+import { insertAndCountStories } from '../../../data/counts.ts';
 import { epics } from '../../../data/epics.ts';
 import {
   findArchivedProjectId,
@@ -47,7 +48,6 @@ import { findPromptSlugs, insertImportedPrompts } from '../../../data/prompts.ts
 import { insertSpecVersions } from '../../../data/plan-stories.ts';
 import { projects } from '../../../data/projects.ts';
 import { reviews } from '../../../data/reviewers.ts';
-import { stories } from '../../../data/stories.ts';
 import { countViews, views } from '../../../data/views.ts';
 import { collectIds } from '../../../rules/archive-ids.ts';
 import { type ArchiveBatch, type ArchiveLine, describeStory, type LineResult } from './archive-batch.ts';
@@ -321,7 +321,7 @@ function write(
     ...(projectTeams.length > 0 ? [insertProjectTeams(current.project_id, projectTeams)] : []),
     ...boardColumns.insertAll(columns),
     ...epics.insertAll(writes.epics),
-    ...stories.insertAll([...writes.stories.values()]),
+    ...insertAndCountStories(current.project_id, [...writes.stories.values()]),
     ...(lastNumber > board.lastStoryNumber ? [setLastStoryNumber(current.project_id, lastNumber)] : []),
     ...insertSpecVersions(specs),
     ...(others.length > 0
