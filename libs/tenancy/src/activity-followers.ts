@@ -69,7 +69,7 @@ export function createActivityFollowers(pool: Pool): ActivityFollowers {
         ${behind.map(({ looking: { position } }) => position.kinds && `{${position.kinds.join(',')}}`)})`,
     );
     for (const { looking, upTo } of behind) looking.checkedUpTo = upTo;
-    // guard: wakes only followers that may see the entry
+    // guard: wakes only followers with access
     for (const { nth } of seen) behind[nth - 1]?.looking.wake();
   }
 

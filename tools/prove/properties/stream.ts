@@ -197,7 +197,7 @@ export const stream = property<Extent>({
       leftTo: 'nx long',
       extent: { traces: short.traces },
       without: [
-        without('wakes only followers that may see the entry', 'for (const { looking } of behind) looking.wake();'),
+        without('wakes only followers with access', 'for (const { looking } of behind) looking.wake();'),
         without('an id comes with events or after quiet', 'if (awaits !== undefined) {'),
       ],
     },
