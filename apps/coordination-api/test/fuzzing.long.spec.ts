@@ -1,7 +1,7 @@
 /**
  * Generated requests to every operation, with several kinds of token, by its own path and through /api/query.
  * `npm run prove -- --only fuzzing` sends more of them, to separate processes and through MCP. Its findings
- * are in libs/testing/src/fuzz/corpus.json.
+ * are in libs/examples/src/fuzz/corpus.json.
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Operation, pathOf } from '@muster/contract';

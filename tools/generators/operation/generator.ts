@@ -43,7 +43,7 @@ export default async function operation(tree: Tree, options: Partial<OperationOp
 Next steps, which docs/adding-an-operation.md explains:
   1. Edit ${place.contractFile}: the parameters, result, refusals and keywords of ${complete.name}.
   2. Edit ${place.home}/${place.verb}.ts and ${spec}: its work, and the tests of it.
-  3. If its example names records that do not exist yet, add them in libs/testing/src/examples.
+  3. If its example names records that do not exist yet, add them in libs/examples/src.
   4. npm run generate
   5. npx nx test ${place.folder.split('/')[1] ?? ''} -- ${verbPath(place)}
 `);
