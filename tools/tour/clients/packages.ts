@@ -19,7 +19,8 @@ export async function installClients(): Promise<void> {
   const isThere = existsSync(path.join(clientsFolder, 'node_modules/.package-lock.json'));
   if (isThere && (await lockOf(source)) === (await lockOf(clientsFolder))) return;
   await cp(source, clientsFolder, { recursive: true });
-  await promisify(execFile)('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], {
+  // `npm ci` would refuse the lockfile, because registries lack some optional packages of other systems.
+  await promisify(execFile)('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts'], {
     cwd: clientsFolder,
     timeout: 600_000,
   });
