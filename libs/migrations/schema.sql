@@ -301,7 +301,8 @@ create table public.comments (
   directed_to_agent uuid,
   code_anchor jsonb,
   via text,
-  mail_key text
+  mail_key text,
+  options text[] not null default '{}'::text[]
 );
 create table public.connections (
   org_id uuid not null,
@@ -1501,8 +1502,8 @@ alter table devices add constraint devices_name_check CHECK (((length(name) >= 1
 alter table devices add constraint devices_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table devices add constraint devices_org_id_token_id_fkey FOREIGN KEY (org_id, token_id) REFERENCES tokens(org_id, id) ON DELETE CASCADE;
 alter table devices add constraint devices_pkey PRIMARY KEY (org_id, member_id, device_id);
-alter table devices add constraint devices_platform_check CHECK ((platform = ANY (ARRAY['macos'::text, 'windows'::text, 'linux'::text, 'ios'::text, 'android'::text, 'web'::text, 'slack'::text, 'teams'::text])));
-alter table devices add constraint devices_token_check CHECK (((token_id IS NOT NULL) OR (platform = ANY (ARRAY['slack'::text, 'teams'::text]))));
+alter table devices add constraint devices_platform_check CHECK ((platform = ANY (ARRAY['macos'::text, 'windows'::text, 'linux'::text, 'ios'::text, 'android'::text, 'web'::text, 'slack'::text, 'teams'::text, 'slack_account'::text])));
+alter table devices add constraint devices_token_check CHECK (((token_id IS NOT NULL) OR (platform = ANY (ARRAY['slack'::text, 'teams'::text, 'slack_account'::text]))));
 alter table epics add constraint epics_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table epics add constraint epics_org_id_project_id_id_key UNIQUE (org_id, project_id, id);
 alter table epics add constraint epics_pkey PRIMARY KEY (org_id, id);
@@ -2043,6 +2044,7 @@ CREATE UNIQUE INDEX code_changes_head ON public.code_changes USING btree (org_id
 CREATE UNIQUE INDEX delivery_group_stories_open ON public.delivery_group_stories USING btree (org_id, story_id) WHERE open;
 CREATE UNIQUE INDEX delivery_groups_upstream ON public.delivery_groups USING btree (org_id, project_id, ((upstream ->> 'provider'::text)), ((upstream ->> 'externalId'::text))) WHERE (upstream IS NOT NULL);
 CREATE UNIQUE INDEX devices_push_token ON public.devices USING btree (org_id, md5(push_token)) WHERE (push_token IS NOT NULL);
+CREATE UNIQUE INDEX devices_slack_account ON public.devices USING btree (org_id, device_id) WHERE (platform = 'slack_account'::text);
 CREATE UNIQUE INDEX executions_open ON public.executions USING btree (org_id, target_type, target_id) WHERE (state <> 'completed'::text);
 CREATE UNIQUE INDEX export_parts_order ON public.export_parts USING btree (org_id, export_id, "position") WHERE (size IS NOT NULL);
 CREATE UNIQUE INDEX exports_live ON public.exports USING btree (org_id, scope, project_id, (

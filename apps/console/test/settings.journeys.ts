@@ -1,5 +1,5 @@
 /** Tests settings that an owner and a colleague change at the same time. */
-import { randomUUID } from 'node:crypto';
+import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { type People, waitUntil } from '@muster/testing';
 import { intercept, journey } from './browser.ts';
@@ -81,6 +81,40 @@ export function settingsJourneys(house: House): void {
     await row.getByText(/Slack · connected/).waitFor();
     expect(await page.content()).not.toContain('T0/B0/secret');
     await row.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No channels connected').waitFor();
+    expect((await devices.list({})).items).toEqual([]);
+  });
+
+  journey('connects a Slack account by the link from Slack, and removes it', async () => {
+    const { devices } = house.client(people.chloe.me.token);
+    const [row] = await house.world.rows<{ key: Buffer }>(
+      'select cursor_key as key from streams where org_id = $1',
+      people.orgId,
+    );
+    /** Signs the token of a link like an installation without SECRETS_KEY. */
+    const tokenOf = (expiresAt: number): string => {
+      const key = hkdfSync('sha256', '', row?.key ?? '', 'muster links of Slack accounts', 32);
+      const content = Buffer.from(
+        JSON.stringify({ teamId: 'T0', userId: 'U0', userName: 'chloé', expiresAt }),
+      ).toString('base64url');
+      const digest = createHmac('sha256', Buffer.from(key)).update(content).digest().subarray(0, 16);
+      return `${content}.${digest.toString('base64url')}`;
+    };
+    const late = await open(people.chloe.me.token, `/settings/notifications#slack=${tokenOf(1)}`);
+    await late.getByRole('button', { name: 'Connect account' }).click();
+    await late.locator('.notice', { hasText: 'This has expired.' }).waitFor();
+    await late.getByRole('button', { name: 'Cancel' }).click();
+    const page = await open(
+      people.chloe.me.token,
+      `/settings/notifications#slack=${tokenOf(Date.now() + 60_000)}`,
+    );
+    await page.getByRole('heading', { name: 'Connect the Slack account chloé?' }).waitFor();
+    await page.getByRole('button', { name: 'Connect account' }).click();
+    const shown = page.locator('.row', { hasText: 'chloé' });
+    await shown.getByText(/Slack account that answers as you · connected/).waitFor();
+    expect(new URL(page.url()).hash).toBe('');
+    await shown.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('No channels connected').waitFor();
     expect((await devices.list({})).items).toEqual([]);

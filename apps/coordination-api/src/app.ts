@@ -10,6 +10,7 @@ import {
   performableHandlers,
   reactions,
 } from '@muster/operations';
+import { createSlackTokens } from '@muster/outbound/slack';
 import { queryOtherServers, claimSlug, nodeHealthChecks, openNodes, type OpenNodes } from '@muster/placement';
 import {
   handlersByOperation,
@@ -50,6 +51,7 @@ import { addMcpForward } from './http/mcp.ts';
 import { addOperationRoutes, type OperationRouteOptions } from './http/operationRoutes.ts';
 import { addScimRoutes } from './http/scim/routes.ts';
 import { addSignInForward } from './http/signIn.ts';
+import { addSlackRoute } from './http/slack/route.ts';
 
 export interface CoordinationApi {
   readonly service: Service;
@@ -155,6 +157,7 @@ const createConfiguredHandlers = (
   createHandlers({
     ...setUp,
     seatPrices: config.SEAT_PRICING,
+    slackTokens: createSlackTokens(config.SECRETS_KEY),
     attachments: {
       baseUrl: addressesOf(config).baseUrl,
       maxBytesPerOrganization: config.FILES_PER_ORGANIZATION,
@@ -174,15 +177,19 @@ interface TokenlessRouteOptions {
   readonly forges: ForgesConfig;
   readonly environment: HandlerEnvironment;
   readonly storage: OpenStorage['storage'];
+  readonly limits: CallLimits;
   readonly cookie: SessionCookie | undefined;
   readonly logger: Logger;
 }
 
-/** Adds the routes without a token: invitations, deliveries from forges, the creation of GitHub Apps, and files. */
+/**
+ * Adds the routes without a token: invitations, deliveries from forges, the creation of GitHub Apps, clicks in Slack, and
+ * files.
+ */
 function addTokenlessRoutes(
   config: ApiConfig,
   { app, metrics, releaseSlot }: Service,
-  { pool, forges, environment, storage, cookie, logger }: TokenlessRouteOptions,
+  { pool, forges, environment, limits, storage, cookie, logger }: TokenlessRouteOptions,
 ): void {
   addInvitationRoutes(app, {
     ...{ pool, reactions, metrics, logger, cookie },
@@ -200,6 +207,14 @@ function addTokenlessRoutes(
     metrics,
     logger,
   });
+  if (config.SLACK_SIGNING_SECRET !== undefined)
+    addSlackRoute(app, {
+      ...{ pool, environment, seals: forges.seals, metrics, logger },
+      tokens: createSlackTokens(config.SECRETS_KEY),
+      rateLimiter: limits.rateLimiter,
+      signingSecret: config.SLACK_SIGNING_SECRET,
+      refusedRequestRate: config.LIMIT_UNKNOWN_TOKENS,
+    });
   addExportKeysRoute(app, pool, config.SECRETS_KEY);
   addFileRoutes(app, {
     ...{ pool, storage, environment, metrics, logger, releaseSlot },
@@ -292,7 +307,7 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
   const { baseUrl, docsUrl } = addressesOf(config);
   addScimRoutes(app, { ...calls, authenticateToken, baseUrl, docsUrl });
   allowCorsOrigins(app, config.CORS_ORIGINS);
-  addTokenlessRoutes(config, service, { pool, forges, cookie, logger, environment, ...files });
+  addTokenlessRoutes(config, service, { pool, forges, cookie, logger, environment, limits, ...files });
   const forwards = addForwards(config, service, authenticateToken);
   void app.register(async (scope) => addDiscoveryRoutes(scope, addressesOf(config)));
 

@@ -127,6 +127,11 @@ export const environment = {
    * `{projectId}`.
    */
   SUBJECT_URL: SubjectUrl,
+  /**
+   * The signing secret of the Slack app in which questions can be answered; without it, /hooks/slack does not exist. The
+   * API and the worker need the same value.
+   */
+  SLACK_SIGNING_SECRET: z.string().min(16).optional(),
   ...filesEnvironment,
   /** The maximum number of bytes that the attachments of an organization may have together; 10 GiB by default. */
   FILES_PER_ORGANIZATION: z.coerce

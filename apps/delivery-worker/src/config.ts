@@ -87,6 +87,11 @@ export const environment = {
    */
   MAIL_REPLY_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
   /**
+   * The signing secret of the Slack app in which questions can be answered; without it, messages in Slack have no
+   * answer buttons. The API and the worker need the same value.
+   */
+  SLACK_SIGNING_SECRET: z.string().min(16).optional(),
+  /**
    * Public key for web push (npx web-push generate-vapid-keys); without a key pair, no push messages are
    * sent.
    */

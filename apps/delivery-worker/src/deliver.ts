@@ -17,6 +17,7 @@ import {
   bundleNotification,
   consoleStoryLink,
   consoleUrlOf,
+  type NotifiedQuestion,
   prepareDigest,
   prepareNotification,
   type PreparedPush,
@@ -26,6 +27,7 @@ import { type ChatMessage, sendChatMessage } from '@muster/outbound/chat';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { type ReplyAddresses } from '@muster/outbound/reply-addresses';
 import { type Sender } from '@muster/outbound/sender';
+import { type SlackAnswer, type SlackTokens } from '@muster/outbound/slack';
 import { isChatService } from '@muster/contract';
 import { getOrganizationKey, outboxRow } from '@muster/tenancy';
 import { type BatchWorker, type RowWorker } from './perform.ts';
@@ -42,6 +44,8 @@ export interface DeliveryChannels {
   readonly replyAddresses?: ReplyAddresses | undefined;
   /** Decrypts the URLs of chat channels. */
   readonly seals: SecretCipher;
+  /** Signs the answer buttons of questions in Slack; undefined if no Slack app is configured. */
+  readonly slackTokens?: SlackTokens | undefined;
   readonly baseUrl: string;
   /**
    * Limit of the mails and pushes that a member gets about one other member's actions; further ones are
@@ -145,26 +149,45 @@ const toChatMessage = ({ title, text, storyKey }: PreparedPush, baseUrl: string)
   };
 };
 
+/** Adds the text of the question, and buttons that answer it. */
+const withAnswers = (
+  message: ChatMessage,
+  { id: questionId, body, options }: NotifiedQuestion,
+  valueOf: (answer: Omit<SlackAnswer, 'orgId'>) => string,
+): ChatMessage => ({
+  ...message,
+  text: body,
+  answers: options.map((label, option) => ({ label, value: valueOf({ questionId, option }) })),
+});
+
 export const pushNotification =
   ({
     pusher,
     chatSender,
     seals,
+    slackTokens,
     baseUrl,
   }: Omit<DeliveryChannels, 'mailer' | 'messageRate'>): RowWorker<PayloadOf<'notification.push'>> =>
-  async ({ db, payload: { notificationId, device: fingerprint } }) => {
+  async ({ db, orgId, payload: { notificationId, device: fingerprint } }) => {
     const push = (await prepareNotification(db, notificationId))?.push;
     const device = push?.devices.find(({ token }) => deviceFingerprintOf(token) === fingerprint);
     if (push === undefined || device === undefined) return undefined;
     const { id, platform, token } = device;
     const forget = (later: Db): Promise<void> => removePushToken(later, token);
     if (isChatService(platform)) {
-      const owner = deviceSecretOwner(await getOrganizationKey(db), id);
-      const url = seals.decrypt(owner, Buffer.from(token, 'base64'));
+      const organizationKey = await getOrganizationKey(db);
+      const url = seals.decrypt(deviceSecretOwner(organizationKey, id), Buffer.from(token, 'base64'));
       // An operator can restore the key, so the channel is kept.
       if (url === undefined) return undefined;
+      const plain = toChatMessage(push, baseUrl);
+      const message =
+        platform === 'slack' && slackTokens !== undefined && push.question !== null
+          ? withAnswers(plain, push.question, (answer) =>
+              slackTokens.valueOf(organizationKey, { orgId, ...answer }),
+            )
+          : plain;
       return async () => {
-        const outcome = await sendChatMessage(chatSender, platform, url, toChatMessage(push, baseUrl));
+        const outcome = await sendChatMessage(chatSender, platform, url, message);
         return outcome === 'gone' ? forget : undefined;
       };
     }

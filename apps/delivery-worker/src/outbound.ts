@@ -6,6 +6,7 @@ import { type SendForgeRequest } from '@muster/forges';
 import { type WebhooksConfig } from '@muster/notifications';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
 import { createSender, type Sender } from '@muster/outbound/sender';
+import { createSlackTokens, type SlackTokens } from '@muster/outbound/slack';
 import { type Logger } from 'pino';
 import { createAskForge } from './ask-forge.ts';
 import { type WorkerConfig } from './config.ts';
@@ -17,6 +18,8 @@ export interface OutboundClients {
   /** Sends push messages; undefined if the installation has no keys for web push. */
   readonly pusher: Pusher | undefined;
   readonly chatSender: Sender;
+  /** Signs answer buttons; undefined if no Slack app is configured. */
+  readonly slackTokens: SlackTokens | undefined;
   readonly askForge: SendForgeRequest;
   readonly issuers: IssuerCheckOptions;
   readonly close: () => void;
@@ -40,6 +43,8 @@ export function createOutboundClients(
     mailer,
     pusher,
     chatSender,
+    slackTokens:
+      config.SLACK_SIGNING_SECRET === undefined ? undefined : createSlackTokens(config.SECRETS_KEY),
     askForge: createAskForge(forgeSender),
     issuers: { sender: issuerSender, seals, dnsServers: config.DNS_SERVERS },
     close: () => {

@@ -33,6 +33,7 @@ import {
   checkIdentityProvider,
   type IssuerCheckOptions,
 } from './identity-providers.ts';
+import { respondInSlack } from './respond-in-slack.ts';
 import { type OrganizationWorker, type Workers } from './perform.ts';
 import { type ExpiryContext, recordExpiredLeases } from './expiry.ts';
 import { recalculateSeatsOf, reconcileSeats } from './seats.ts';
@@ -93,6 +94,7 @@ export function createWorkers(context: WorkerContext): Workers {
     'token.mail': mailTokenExpiry(context),
     'passkey.mail': mailPasskey(context),
     'chat.mail': mailChat(context),
+    'slack.respond': respondInSlack(context),
     'identityProvider.check': checkIdentityProvider(context.issuers),
     'domain.mail': mailMissingDomain(context),
     'identityProviders.check': (signal) =>

@@ -32,6 +32,7 @@ export const workersWith = (given: Partial<Workers>): Workers => ({
   'token.mail': notHere,
   'passkey.mail': notHere,
   'chat.mail': notHere,
+  'slack.respond': notHere,
   'identityProvider.check': notHere,
   'domain.mail': notHere,
   'identityProviders.check': notHere,

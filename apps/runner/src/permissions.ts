@@ -90,7 +90,10 @@ export async function askForPermission(
   toolCall: ToolCallUpdate,
 ): Promise<string> {
   const body = permissionQuestion(own.get().agentName, toolCall);
-  const { comment } = await client.comments.create({ storyId: work.storyId, kind: 'question', body });
+  const { comment } = await client.comments.create({
+    ...{ storyId: work.storyId, kind: 'question', body },
+    options: Object.keys(optionKindsByDecision),
+  });
   const answer = signals.awaitAnswer(comment.id);
   await lease.update({ waitingFor: { questionId: comment.id } });
   session.say.reportStep(

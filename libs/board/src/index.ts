@@ -41,7 +41,13 @@ export const boardHandlers = {
 /** The handlers that only other domains call. No API surface has them. */
 export const internalBoardHandlers = { beginStory, nextStories, mergeGate };
 
-export { markCommentAsMailed, maxMailedCommentsPerHour, readMailedComments } from './data/comments.ts';
+export {
+  findAnsweredQuestion,
+  lockQuestionForMember,
+  markCommentAsSent,
+  maxMailedCommentsPerHour,
+  readMailedComments,
+} from './data/comments.ts';
 export { boardArchiveReaders } from './data/archive.ts';
 export { deletedStoryKeptDays } from './data/deleted-stories.ts';
 export { unblockReactions } from './unblock-reactions.ts';

@@ -67,7 +67,13 @@ export const kinds = {
     members: { add: 'write', setRole: 'write', remove: 'write', list: 'list' },
     projects: { list: 'list' },
   },
-  devices: { list: 'list', connectChat: 'write', register: 'write', unregister: 'write' },
+  devices: {
+    list: 'list',
+    connectChat: 'write',
+    connectSlackAccount: 'write',
+    register: 'write',
+    unregister: 'write',
+  },
   projects: {
     create: 'write',
     get: 'read',

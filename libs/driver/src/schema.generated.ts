@@ -97,7 +97,7 @@ export interface CodeChanges { additions: Generated<number>; attachment_id: stri
 
 export interface CommentReactions { comment_id: string; created_at: Generated<string>; emoji: string; member_id: string; org_id: string; }
 
-export interface Comments { agent_mentions: Generated<string[]>; anchor: { specVersion: number; line: number } | null; author: Actor; author_member_id: string; body: string | null; code_anchor: CodeAnchor | null; created_at: Generated<string>; deleted_at: string | null; directed_to: string | null; directed_to_agent: string | null; edited_at: string | null; id: string; imported_by: Actor | null; imported_from: string | null; kind: 'comment' | 'question' | 'decision'; mail_key: string | null; mentions: Generated<string[]>; org_id: string; parent_id: string | null; resolved_at: string | null; resolved_by: Actor | null; story_id: string; told: Generated<string[]>; updated_at: Generated<string>; version: Generated<number>; via: 'email' | null; }
+export interface Comments { agent_mentions: Generated<string[]>; anchor: { specVersion: number; line: number } | null; author: Actor; author_member_id: string; body: string | null; code_anchor: CodeAnchor | null; created_at: Generated<string>; deleted_at: string | null; directed_to: string | null; directed_to_agent: string | null; edited_at: string | null; id: string; imported_by: Actor | null; imported_from: string | null; kind: 'comment' | 'question' | 'decision'; mail_key: string | null; mentions: Generated<string[]>; options: Generated<string[]>; org_id: string; parent_id: string | null; resolved_at: string | null; resolved_by: Actor | null; story_id: string; told: Generated<string[]>; updated_at: Generated<string>; version: Generated<number>; via: 'email' | 'slack' | null; }
 
 export interface Connections { agent_id: string; client_host: string | null; client_id: string; client_name: string; created_at: Generated<string>; expires_at: string; id: string; member_id: string; org_id: string; project_ids: string[] | null; resource: string; revoked_at: string | null; scopes: string[]; }
 
@@ -115,7 +115,7 @@ export interface DeliveryGroups { checkpoint: Checkpoint | null; checkpoint_seq:
 
 export interface DeliveryGroupStories { group_id: string; open: Generated<boolean>; org_id: string; position: number; project_id: string; story_id: string; }
 
-export interface Devices { app_version: string | null; created_at: Generated<string>; device_id: string; id: string; member_id: string; name: string; org_id: string; platform: 'macos' | 'windows' | 'linux' | 'ios' | 'android' | 'web' | 'slack' | 'teams'; push_token: string | null; token_id: string | null; updated_at: Generated<string>; }
+export interface Devices { app_version: string | null; created_at: Generated<string>; device_id: string; id: string; member_id: string; name: string; org_id: string; platform: 'macos' | 'windows' | 'linux' | 'ios' | 'android' | 'web' | 'slack' | 'teams' | 'slack_account'; push_token: string | null; token_id: string | null; updated_at: Generated<string>; }
 
 export interface Epics { color: string | null; created_at: Generated<string>; description: Generated<string>; done_count: Generated<number>; id: string; org_id: string; project_id: string; status: Generated<'open' | 'done' | 'canceled'>; story_count: Generated<number>; target_date: string | null; title: string; updated_at: Generated<string>; version: Generated<number>; }
 

@@ -35,6 +35,8 @@ export async function arrangePeople(
       name,
     );
   }
+  // The key with which the example of devices.connectSlackAccount is signed.
+  await rows(`update streams set cursor_key = decode(repeat('00', 32), 'hex') where org_id = $1`, orgId);
   await rows('insert into teams (org_id, id, name) values ($1, $2, $3)', orgId, team, 'Web');
   await rows(
     `insert into team_members (org_id, team_id, member_id, role) values ($1, $2, $3, 'member')`,

@@ -72,9 +72,35 @@ export const jobs = {
     timeoutSeconds: 30,
   }),
   'chat.mail': defineRowJob({
-    summary: 'Notify a member by e-mail that a chat channel receives their notifications',
+    summary: 'Notify a member by e-mail that a chat channel or a Slack account was connected',
     queue: 'deliver',
-    payload: z.strictObject({ memberId: z.uuid(), name: z.string(), service: z.enum(['slack', 'teams']) }),
+    payload: z.strictObject({
+      memberId: z.uuid(),
+      name: z.string(),
+      service: z.enum(['slack', 'teams', 'slack_account']),
+    }),
+    timeoutSeconds: 30,
+  }),
+  'slack.respond': defineRowJob({
+    summary: 'Respond in Slack to a click on an answer',
+    queue: 'deliver',
+    payload: z.strictObject({
+      /** The encrypted address at which Slack accepts the response. */
+      responseUrl: z.string().min(1).max(2_000),
+      response: z.discriminatedUnion('kind', [
+        /** Replaces the message by the answer of the question. */
+        z.strictObject({ kind: z.literal('answered'), questionId: z.uuid() }),
+        /** Shows the account a link with which its member connects it. */
+        z.strictObject({
+          kind: z.literal('connect'),
+          teamId: z.string().max(30),
+          userId: z.string().max(30),
+          userName: z.string().max(80),
+        }),
+        /** Shows the account why its answer was refused. */
+        z.strictObject({ kind: z.literal('refused'), message: z.string().max(500) }),
+      ]),
+    }),
     timeoutSeconds: 30,
   }),
   'identityProvider.check': defineRowJob({

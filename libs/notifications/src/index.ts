@@ -13,7 +13,12 @@ export { notificationReaction, notifyNoSeatsLeft } from './notify.ts';
 export { bundleNotification } from './data/bundles.ts';
 export { markReadQuery } from './data/notifications.ts';
 export { dueDigestsCondition, prepareDigest, requestDueDigests } from './digest.ts';
-export { type PreparedMessages, type PreparedPush, prepareNotification } from './prepare-notification.ts';
+export {
+  type NotifiedQuestion,
+  type PreparedMessages,
+  type PreparedPush,
+  prepareNotification,
+} from './prepare-notification.ts';
 export { consoleStoryLink, consoleUrlOf } from './rules/console-links.ts';
 export {
   dueWebhooksQuery,

@@ -27,6 +27,15 @@ export interface PreparedPush {
   readonly text: string;
   /** The key of the story that the first notification is about; null for other subjects. */
   readonly storyKey: string | null;
+  /** The open question that the only notification is about; null for other messages. */
+  readonly question: NotifiedQuestion | null;
+}
+
+export interface NotifiedQuestion {
+  readonly id: string;
+  readonly body: string;
+  /** The answers that it offers. */
+  readonly options: readonly string[];
 }
 
 export interface PushDevice {
@@ -46,6 +55,7 @@ interface MessageRow {
   readonly org_name: string;
   readonly story_key: string | null;
   readonly devices: PushDevice[];
+  readonly question: NotifiedQuestion | null;
   /** The number of notifications in the message, of which only the first ones are read. */
   readonly total: number;
 }
@@ -67,6 +77,9 @@ const messageRowsQuery = (notificationId: string) => sql<MessageRow>`
       where ${orgFilter('d')} and d.member_id = m.id and d.push_token is not null
         and (d.token_id is null or exists (select from tokens t where ${orgFilter('t')} and t.id = d.token_id
           and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()))) order by d.device_id) r) as devices,
+    (select jsonb_build_object('id', c.id, 'body', c.body, 'options', c.options) from comments c
+      where ${orgFilter('c')} and c.id = n.comment_id and c.kind = 'question' and c.parent_id is null
+        and c.resolved_at is null and c.deleted_at is null) as question,
     (count(*) over ())::integer as total
   from notifications n
   join orgs o on o.id = n.org_id and o.deleted_at is null
@@ -130,5 +143,6 @@ function toPush(first: MessageRow, rows: readonly MessageRow[]): PreparedMessage
     body: excerpt(first.body, maxSubjectLength),
     text: first.total === 1 ? first.body : rows.map(({ title }) => title).join('\n'),
     storyKey: first.story_key,
+    question: first.total === 1 ? first.question : null,
   };
 }

@@ -26,6 +26,7 @@ import {
 import { forgeReactions, forgesHandlers, type ForgesConfig } from '@muster/forges';
 import { gamificationHandlers } from '@muster/gamification';
 import { createSecretCipher } from '@muster/outbound';
+import { type SlackTokens } from '@muster/outbound/slack';
 import {
   createDeviceHandlers,
   createIdentityProviderHandlers,
@@ -52,6 +53,8 @@ export interface HandlersSetUp {
   readonly forges: ForgesConfig;
   readonly webhooks: WebhooksConfig;
   readonly attachments: AttachmentsConfig;
+  /** Verifies the links that connect Slack accounts; by default those of an installation without SECRETS_KEY. */
+  readonly slackTokens?: SlackTokens;
 }
 
 export const createHandlers = ({
@@ -59,6 +62,7 @@ export const createHandlers = ({
   forges,
   webhooks,
   attachments,
+  slackTokens,
 }: HandlersSetUp): AllHandlers => ({
   session: organizationsHandlers.session,
   sessions: organizationsHandlers.sessions,
@@ -67,7 +71,7 @@ export const createHandlers = ({
   invitations: organizationsHandlers.invitations,
   policy: organizationsHandlers.policy,
   teams: { ...organizationsHandlers.teams, projects: boardHandlers.teams.projects },
-  devices: createDeviceHandlers(webhooks.seals),
+  devices: createDeviceHandlers(webhooks.seals, slackTokens),
   tokens: organizationsHandlers.tokens,
   connections: organizationsHandlers.connections,
   passkeys: organizationsHandlers.passkeys,

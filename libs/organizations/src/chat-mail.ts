@@ -1,12 +1,12 @@
-/** The e-mail about a chat channel that was connected to a member's notifications. The member may not have done it. */
+/** The e-mail about a chat channel or a Slack account that was connected to a member, who may not have done it. */
 import { type Db, orgFilter, sql } from '@muster/driver';
 import { type ChatService } from '@muster/contract';
 
 interface ConnectedChat {
   readonly memberId: string;
-  /** The name that the caller gave to the channel. */
+  /** The name that the caller gave to the channel, or the name of the Slack account. */
   readonly name: string;
-  readonly service: ChatService;
+  readonly service: ChatService | 'slack_account';
   /** The public URL of Muster. */
   readonly baseUrl: string;
 }
@@ -30,9 +30,18 @@ export async function prepareChatMail(
   );
   if (member === undefined) return null;
   const settings = `${baseUrl.replace(/\/+$/, '')}/console/settings/notifications`;
+  const [subject, text] =
+    service === 'slack_account'
+      ? [
+          `A Slack account can now answer as you: ${name}`,
+          `The Slack account "${name}" was connected to you in ${member.org_name} on Muster. Answers to questions that are chosen with it in Slack count as yours.`,
+        ]
+      : [
+          `Your notifications are now sent to ${chatServiceNames[service]}: ${name}`,
+          `Your notifications in ${member.org_name} on Muster are now also sent to "${name}" in ${chatServiceNames[service]}, also while you are signed out. Everyone in that channel can read them.`,
+        ];
   return {
-    to: member.email,
-    subject: `Your notifications are now sent to ${chatServiceNames[service]}: ${name}`,
-    text: `Your notifications in ${member.org_name} on Muster are now also sent to "${name}" in ${chatServiceNames[service]}, also while you are signed out. Everyone in that channel can read them.\n\nIf this wasn’t you, remove the channel and sign out all other browsers:\n\n  ${settings}\n`,
+    ...{ to: member.email, subject },
+    text: `${text}\n\nIf this wasn’t you, remove it and sign out all other browsers:\n\n  ${settings}\n`,
   };
 }

@@ -42,7 +42,7 @@ export {
 export { prepareDomainMail } from './domains/mail.ts';
 export { toDomainTxtRecord } from './rules/domain-proofs.ts';
 export { createDeviceHandlers } from './operations/devices/handlers.ts';
-export { deviceSecretOwner } from './data/devices.ts';
+export { deviceSecretOwner, findSlackAccountOwner } from './data/devices.ts';
 export { prepareChatMail } from './chat-mail.ts';
 export { preparePasskeyMail } from './passkeys/mail.ts';
 export { renderPasskeyMail } from './rules/passkey-mail.ts';

@@ -12,6 +12,14 @@ export interface ChatMessage {
   readonly text: string;
   /** The page about the subject; null if there is none. */
   readonly link: string | null;
+  /** Buttons that answer a question in Slack; absent if it cannot be answered there. */
+  readonly answers?: readonly AnswerButton[];
+}
+
+export interface AnswerButton {
+  readonly label: string;
+  /** Comes back with the click. Slack allows 2,000 characters. */
+  readonly value: string;
 }
 
 /** Both services reject longer texts: 3,000 characters for Slack, 28 KB for Teams. Escapes take up to 5 characters. */
@@ -30,14 +38,34 @@ const escapeForSlack = (text: string): string =>
 /** `verbatim` keeps Slack from turning addresses and names in the text into links and mentions. */
 const slackSection = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
 
+const slackButton = (actionId: string, label: string, target: object) => ({
+  ...{ type: 'button', action_id: actionId, text: { type: 'plain_text', text: label, emoji: false } },
+  ...target,
+});
+
+/** The action of a button that answers a question. Slack requires a different name for each button of a block. */
+export const slackAnswerAction = 'muster-answer';
+
+/** Also links to the page on which the question can be answered with a text of one's own. */
+const slackAnswerButtons = (answers: readonly AnswerButton[], link: string | null) => ({
+  type: 'actions',
+  elements: [
+    ...answers.map(({ label, value }, index) =>
+      slackButton(`${slackAnswerAction}-${index}`, label, { value }),
+    ),
+    ...(link === null ? [] : [slackButton('muster-open', 'Answer in Muster', { url: link })]),
+  ],
+});
+
 const bodyByService: Readonly<Record<ChatService, (message: ChatMessage) => object>> = {
-  slack: ({ title, text, link }) => {
+  slack: ({ title, text, link, answers }) => {
     const escaped = escapeForSlack(title);
     return {
       text: escaped,
       blocks: [
         slackSection(link === null ? escaped : `<${link}|${escaped}>`),
         ...(text === '' ? [] : [slackSection(escapeForSlack(text))]),
+        ...(answers === undefined ? [] : [slackAnswerButtons(answers, link)]),
       ],
     };
   },
@@ -67,15 +95,23 @@ const bodyByService: Readonly<Record<ChatService, (message: ChatMessage) => obje
   },
 };
 
-/** Returns the body of a request to the service's incoming webhook. */
-export const chatBody = (service: ChatService, { title, text, link }: ChatMessage): string =>
-  JSON.stringify(
-    bodyByService[service]({ title: clip(title, maxTitleLength), text: clip(text, maxTextLength), link }),
-  );
+/** Returns the body of a request to the service's incoming webhook. `extra` are further fields of the body. */
+export const chatBody = (
+  service: ChatService,
+  { title, text, ...message }: ChatMessage,
+  extra: object = {},
+): string =>
+  JSON.stringify({
+    ...bodyByService[service]({
+      ...{ title: clip(title, maxTitleLength), text: clip(text, maxTextLength) },
+      ...message,
+    }),
+    ...extra,
+  });
 
 export const chatHeaders = { 'content-type': 'application/json', 'user-agent': 'Muster-Webhooks' } as const;
 
-const slackHosts = ['hooks.slack.com', 'hooks.slack-gov.com'];
+export const slackHosts = ['hooks.slack.com', 'hooks.slack-gov.com'];
 /** Hosts of workflows of Teams, each with all of its subdomains. The last ones are those of the older connectors. */
 const teamsDomains = ['.logic.azure.com', '.api.powerplatform.com', '.webhook.office.com'];
 
@@ -103,6 +139,10 @@ export type ChatOutcome =
   /** The service rejects this message permanently. */
   | 'refused';
 
+/** Returns true for a status after which another attempt can succeed. */
+export const isTransientFailure = (status: number): boolean =>
+  status < 200 || (status >= 300 && status < 400) || status >= 500 || [408, 425, 429].includes(status);
+
 /** Sends a message to a channel. Throws if another attempt can succeed. */
 export async function sendChatMessage(
   sender: Sender,
@@ -113,6 +153,6 @@ export async function sendChatMessage(
   const { status } = await sender.post({ url, headers: chatHeaders, body: chatBody(service, message) });
   if (status >= 200 && status < 300) return 'sent';
   if (status === 404 || status === 410) return 'gone';
-  if (status >= 400 && status < 500 && status !== 408 && status !== 425 && status !== 429) return 'refused';
+  if (!isTransientFailure(status)) return 'refused';
   throw new Error(`${service} answered ${status}`);
 }

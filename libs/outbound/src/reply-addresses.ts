@@ -3,7 +3,7 @@
  * notification, which has a recipient and a story. It has 64 characters, the limit of RFC 5321, and is not
  * case-sensitive, because some mail servers change the case.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createSigner } from './signer.ts';
 
 const uuidBytes = 16;
 const signatureBytes = 8;
@@ -35,19 +35,13 @@ const uuidOf = (bytes: Buffer): string =>
 
 /** Creates the functions for a domain. The first key signs, and any key verifies. */
 export function createReplyAddresses(domain: string, keys: readonly string[]): ReplyAddresses {
-  const [signingKey = ''] = keys;
-  const sign = (key: string, organizationKey: Buffer, { orgId, notificationId }: ReplyTarget): Buffer => {
-    const derived = Buffer.from(hkdfSync('sha256', key, organizationKey, 'muster replies by mail', 32));
-    const named = Buffer.concat([bytesOfUuid(orgId), bytesOfUuid(notificationId)]);
-    return createHmac('sha256', derived).update(named).digest().subarray(0, signatureBytes);
-  };
+  const signer = createSigner(keys, 'muster replies by mail', signatureBytes);
+  const contentOf = ({ orgId, notificationId }: ReplyTarget): Buffer =>
+    Buffer.concat([bytesOfUuid(orgId), bytesOfUuid(notificationId)]);
   return {
     addressOf: (organizationKey, target) => {
-      const bytes = Buffer.concat([
-        bytesOfUuid(target.orgId),
-        bytesOfUuid(target.notificationId),
-        sign(signingKey, organizationKey, target),
-      ]);
+      const content = contentOf(target);
+      const bytes = Buffer.concat([content, signer.sign(organizationKey, content)]);
       const local = BigInt(`0x${bytes.toString('hex')}`)
         .toString(radix)
         .padStart(localPartLength, '0');
@@ -67,8 +61,6 @@ export function createReplyAddresses(domain: string, keys: readonly string[]): R
       };
     },
     isSigned: (organizationKey, { signature, ...target }) =>
-      (keys.length === 0 ? [''] : keys).some((key) =>
-        timingSafeEqual(sign(key, organizationKey, target), signature),
-      ),
+      signer.isSigned(organizationKey, contentOf(target), signature),
   };
 }

@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '6173329665c9a872d3bdef6d3b148d47a17f285b9bc1168178e2cc95d2efaacb',
+    sha256: '68bc25ef1d8829f3020a6c6b61824f125d5ab8aadbda4734f03dd91013b23f95',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -80,7 +80,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/devices': {
-    sha256: '245258a2d15b1e1718f23215ee89836ffaba55c00ae62f640bcd224207b6a586',
+    sha256: '1d94aca029853ed22ffd52cc3de62876a357d4cfd86e45ac63ba74b9a8995259',
     since: '2026-11-30',
   },
   'reference/projects': {
@@ -116,11 +116,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/storyCollaboration': {
-    sha256: '4685428fa20b04d0dcc2a25dea1d35dfbbf1f00cfc1df6b8eb68c88abbc36ca7',
+    sha256: 'd7a1357b195efb51c0d3b022e899707e40fdb1dd9d8f7973ea9c8be8422ace16',
     since: '2026-11-30',
   },
   'reference/comments': {
-    sha256: 'a0b8079d5c1ead04a566a5eda150700b24c0b0523a75e23e8c6ae49830a6be83',
+    sha256: 'c9579e79120111647fca803a5aeda338633a9ebca29a0bc65727d25a1dd0165e',
     since: '2026-11-30',
   },
   'reference/attachments': {
@@ -232,15 +232,15 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/admin.platform': {
-    sha256: '25dda30f04074aee44fc3e471c0ad7655e39967bd37bb152e1d206ecc5233aff',
+    sha256: 'fccfcf3c85e9e9d763c93e7fd51c25986f7df8a33cdee25061ca7920153491df',
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: '6d86e3d29d154b85834aafbc57e968e331d8b269ce07bb4faa71cc2bd33f88e7',
+    sha256: 'b7ac923fb396d7f98a3a7dc8d1f6e9a27e63af0ae799e797c4b1a75f2bca2e18',
     since: '2026-11-30',
   },
   'reference/errors': {
-    sha256: '0774213643d0c01d9d887d28ca1c5b636d0c8fa0d4b81f5ee47379d9c7f41c2a',
+    sha256: '6725100b94db6e7e6c8d8bd6f05aa22a5e0d36134fc294f084896430c23ae1b9',
     since: '2026-11-30',
   },
   'reference/event-kinds': {

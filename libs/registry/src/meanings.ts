@@ -262,6 +262,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
 
   // Parameters about reviews, comments and specs.
   anchor: 'The place in the spec that the comment refers to',
+  'comments.create:options': 'The answers that the question offers, from which a member can choose one',
   codeAnchor: 'The line of a changed file that the comment refers to',
   'codeAnchor.path': 'The path of the changed file',
   'codeAnchor.side': 'The file before (old) or after (new) the change',

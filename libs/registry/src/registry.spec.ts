@@ -264,10 +264,10 @@ describe('events and refusals', () => {
     ];
     expect(eventKinds.filter((kind) => !said.has(kind))).toEqual(saidElsewhere);
     const refused = new Set<string>(all.flatMap((operation) => operation.refusals));
-    // Reasons that no operation declares. They come from the pipeline, uploads of files, the acceptance of an invitation, the
+    // Reasons that no operation declares. They come from the pipeline, uploads of files, the
     // event stream, the MCP gateway and the license service.
     const fromElsewhere = [
-      ...['idempotency_in_flight', 'idempotency_mismatch', 'expired', 'blocked', 'stream_replaced'],
+      ...['idempotency_in_flight', 'idempotency_mismatch', 'blocked', 'stream_replaced'],
       ...['upload_mismatch', 'upload_infected'],
       ...['active_on_another_machine', 'slots_taken', 'not_activated', 'order_mismatch', 'several_machines'],
       ...['meter_exceeded', 'events_refused'],
@@ -311,7 +311,9 @@ describe('an agent', () => {
         ...agents,
         ...forges,
         ...exported,
-        ...['connectChat', 'list', 'register', 'unregister'].map((word) => `devices.${word}`),
+        ...['connectChat', 'connectSlackAccount', 'list', 'register', 'unregister'].map(
+          (word) => `devices.${word}`,
+        ),
         ...imports,
         'members.leave',
         'stories.subscribe',

@@ -10,6 +10,7 @@ import { addConnectionFlags, type ConnectionFlags, findConnection } from '../ses
 interface AskFlags extends ConnectionFlags {
   readonly story?: string;
   readonly to?: string;
+  readonly option?: string[];
   /**
    * False if `--no-wait` was given, otherwise undefined. Commander sets no default for the flags of a command
    * that is filled lazily.
@@ -27,13 +28,14 @@ export function configureAskCommand(command: Command): void {
       .argument('<question>', 'the question, in Markdown')
       .option('--story <story>', 'the story of the question, such as WEB-12; by default MUSTER_STORY')
       .option('--to <member>', 'the id of the member who knows the answer')
+      .option('--option <answer...>', 'answers to choose from, at most 5')
       .option('--no-wait', 'do not wait for the answer')
       .option('--json', 'print the question and its replies as JSON, for scripts')
       .addHelpText(
         'after',
         `
 Examples:
-  muster ask "Do we keep the password as a fallback?"
+  muster ask "Do we keep the password as a fallback?" --option yes no
   muster ask --story WEB-12 --no-wait "Which time zone do reports use?"`,
       ),
   ).action(askQuestion);
@@ -51,6 +53,7 @@ async function askQuestion(question: string, flags: AskFlags): Promise<void> {
   const { comment } = await client.comments.create({
     ...{ storyId, body: question, kind: 'question' },
     ...(flags.to !== undefined && { directedTo: flags.to }),
+    ...(flags.option !== undefined && { options: flags.option }),
   });
   if (flags.wait === false) {
     printQuestion(flags, { comment, replies: [] }, `Asked on ${storyId}: ${comment.id}`);

@@ -55,6 +55,15 @@ export const notificationTexts = {
     since: (when: string) => `connected ${when}`,
     removeTitle: (name: string) => `Remove ${name}?`,
     removeWhy: 'Notifications are no longer sent to this channel.',
+    account: {
+      platform: 'Slack account that answers as you',
+      connectTitle: (name: string) => `Connect the Slack account ${name}?`,
+      connectWhy: (team: string) =>
+        `Answers chosen with this account of the workspace ${team} will be yours. Continue only if you just chose an answer in Slack yourself.`,
+      connect: 'Connect account',
+      connected: 'Slack account connected. Choose your answer in Slack again.',
+      removeWhy: 'Answers chosen with this account are no longer accepted.',
+    },
   },
   readOnly: 'This token is read-only. Sign in to change these settings.',
 };

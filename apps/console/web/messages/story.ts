@@ -157,7 +157,8 @@ export const storyTexts = {
   notRestored: 'The version could not be restored',
   threads: 'Comments',
   kinds: { question: 'Question', decision: 'Decision' },
-  byMail: 'by e-mail',
+  via: { email: 'by e-mail', slack: 'from Slack' },
+  answers: 'Answers',
   imported: (name: string, tracker: string) => `imported by ${name} from ${tracker}`,
   onCode: (path: string, line: number) => `${path}, line ${line}`,
   onLine: (line: number, version: number) =>

@@ -1,5 +1,6 @@
-/** The reader's channels of Slack and Microsoft Teams, to which push notifications are sent. */
+/** The reader's channels of Slack and Microsoft Teams, and the Slack accounts that answer as the reader. */
 import { useQuery } from '@tanstack/react-query';
+import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type ChatService, type Device } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
@@ -66,22 +67,71 @@ function NewChatForm({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
+interface SlackLink {
+  readonly token: string;
+  readonly userName: string;
+  readonly teamId: string;
+}
+
+/**
+ * Reads the link that Muster sent to a Slack account, from the fragment of the URL. Its signature is verified when the
+ * account is connected. Returns undefined if there is none.
+ */
+function parseSlackLink(fragment: string): SlackLink | undefined {
+  const token = /^slack=([\w.-]+)$/.exec(fragment)?.[1];
+  if (token === undefined) return undefined;
+  try {
+    const base64 = token.split('.')[0]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const { userName, userId, teamId } = JSON.parse(new TextDecoder().decode(bytes)) as Record<
+      string,
+      unknown
+    >;
+    return { token, userName: String(userName === '' ? userId : userName), teamId: String(teamId) };
+  } catch {
+    return undefined;
+  }
+}
+
+function ConnectSlackAccount({ link: { token, userName, teamId } }: { readonly link: SlackLink }) {
+  const { devices } = useClient();
+  const navigate = useNavigate();
+  const { isBusy, run } = useSettingsWrite();
+  const close = (): void =>
+    void navigate({ to: '/settings/$section', params: { section: 'notifications' }, replace: true });
+  const connect = async (): Promise<boolean> => {
+    const isConnected = await run(
+      () => devices.connectSlackAccount({ linkToken: token }),
+      words.chat.account.connected,
+    );
+    if (isConnected) close();
+    return isConnected;
+  };
+  return (
+    <Form submitLabel={words.chat.account.connect} isBusy={isBusy} onSubmit={connect} onCancel={close}>
+      <h3>{words.chat.account.connectTitle(userName)}</h3>
+      <p>{words.chat.account.connectWhy(teamId)}</p>
+    </Form>
+  );
+}
+
 function ChatRow({ chat, mayWrite }: { readonly chat: Device; readonly mayWrite: boolean }) {
   const { devices } = useClient();
   const { run } = useSettingsWrite();
   const { deviceId, name, platform, takesPush, createdAt } = chat;
+  const isAccount = platform === 'slack_account';
   const service = platform === 'slack' || platform === 'teams' ? words.chat.services[platform] : null;
   return (
     <ListItem
       title={name}
       details={
         <>
-          {!takesPush && (
+          {!takesPush && !isAccount && (
             <span className="state" data-tone="bad">
               {words.chat.failed}
             </span>
           )}
-          {joinFacts(service, words.chat.since(timeAgo(createdAt)))}
+          {joinFacts(isAccount ? words.chat.account.platform : service, words.chat.since(timeAgo(createdAt)))}
         </>
       }
     >
@@ -90,7 +140,7 @@ function ChatRow({ chat, mayWrite }: { readonly chat: Device; readonly mayWrite:
           actionLabel={texts.remove}
           subject={name}
           title={words.chat.removeTitle(name)}
-          explanation={words.chat.removeWhy}
+          explanation={isAccount ? words.chat.account.removeWhy : words.chat.removeWhy}
           onConfirm={() => run(() => devices.unregister({ deviceId }))}
         />
       )}
@@ -103,6 +153,7 @@ export function Chats() {
   const mayWrite = widestScope(token.scopes) !== 'read';
   const [isConnecting, setConnecting] = useState(false);
   const chats = useQuery(chatsQuery(useClient()));
+  const link = parseSlackLink(useLocation().hash);
   return (
     <Section
       id="chats"
@@ -110,9 +161,11 @@ export function Chats() {
       intro={words.chat.intro}
       headerAction={
         mayWrite &&
-        !isConnecting && <OpenFormButton name={words.chat.connect} onOpen={() => setConnecting(true)} />
+        !isConnecting &&
+        link === undefined && <OpenFormButton name={words.chat.connect} onOpen={() => setConnecting(true)} />
       }
     >
+      {mayWrite && link !== undefined && <ConnectSlackAccount link={link} />}
       {isConnecting && <NewChatForm onClose={() => setConnecting(false)} />}
       <QueryList query={chats} emptyTitle={words.chat.empty} emptyWhy={words.chat.emptyWhy}>
         {(chat) => <ChatRow key={chat.id} chat={chat} mayWrite={mayWrite} />}

@@ -53,13 +53,13 @@ export const passkeysQuery = (client: Client) =>
     refetchOnMount: 'always',
   });
 
-/** The reader's chat channels. Another window may have changed them, and no event says so. */
+/** The reader's chat channels and Slack accounts. Another window may have changed them, and no event says so. */
 export const chatsQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'chats'],
     queryFn: async () =>
       (await Array.fromAsync(client.devices.list.all({ limit: pageSize }))).filter(
-        ({ platform }) => platform === 'slack' || platform === 'teams',
+        ({ platform }) => platform === 'slack' || platform === 'teams' || platform === 'slack_account',
       ),
     refetchOnMount: 'always',
   });

@@ -41,7 +41,7 @@ const CommentHead = ({ comment }: { readonly comment: Comment }) => (
       <span className="chip">{storyTexts.imported(comment.importedBy.name, comment.importedFrom ?? '')}</span>
     )}
     <TimeAgo className="muted" at={comment.createdAt} />
-    {comment.via === 'email' && <span className="muted">{storyTexts.byMail}</span>}
+    {comment.via !== null && <span className="muted">{storyTexts.via[comment.via]}</span>}
     {comment.editedAt !== null && <span className="muted">{commentTexts.edited}</span>}
   </>
 );

@@ -86,13 +86,19 @@ interface ThreadViewProps {
 export function ThreadView({ thread, storyKey, refetchThreads }: ThreadViewProps) {
   const { comments } = useClient();
   const isResolved = thread.resolvedAt !== null;
-  const resolve = async (): Promise<void> => {
+  const [isBusy, setBusy] = useState(false);
+  /** Resolves or reopens the thread, after a reply with the chosen answer. */
+  const resolve = async (answer?: string): Promise<void> => {
+    setBusy(true);
     try {
+      if (answer !== undefined)
+        await comments.create({ storyId: thread.storyId, parentId: thread.id, body: answer });
       await comments.resolve({ commentId: thread.id, resolved: !isResolved });
       await refetchThreads();
     } catch (error) {
       showNotice({ tone: 'bad', title: storyTexts.notSaid, body: errorText(error) });
     }
+    setBusy(false);
   };
   const all = (
     <>
@@ -101,6 +107,21 @@ export function ThreadView({ thread, storyKey, refetchThreads }: ThreadViewProps
         <CommentView key={reply.id} comment={reply} {...{ storyKey, refetchThreads }} />
       ))}
       {thread.repliesCursor !== null && <p className="muted">{storyTexts.moreReplies}</p>}
+      {!isResolved && thread.options.length > 0 && (
+        <div className="talk-foot" role="group" aria-label={storyTexts.answers}>
+          {thread.options.map((option) => (
+            <button
+              key={option}
+              type="button"
+              className="button"
+              disabled={isBusy}
+              onClick={() => void resolve(option)}
+            >
+              {option}
+            </button>
+          ))}
+        </div>
+      )}
       <div className="talk-foot">
         <CommentForm
           draftKey={`reply.${thread.id}`}
@@ -113,7 +134,13 @@ export function ThreadView({ thread, storyKey, refetchThreads }: ThreadViewProps
             await refetchThreads();
           }}
         />
-        <button type="button" className="button" data-kind="quiet" onClick={() => void resolve()}>
+        <button
+          type="button"
+          className="button"
+          data-kind="quiet"
+          disabled={isBusy}
+          onClick={() => void resolve()}
+        >
           {isResolved ? storyTexts.reopen : storyTexts.resolve}
         </button>
       </div>

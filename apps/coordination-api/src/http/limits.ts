@@ -12,6 +12,7 @@ import {
   type Limit,
   rateLimitPolicyField,
   type Rate,
+  type RateLimiter,
   retryAfterSeconds,
 } from '@muster/http';
 import { type TokenIdentity } from '@muster/tenancy';
@@ -24,6 +25,8 @@ export interface CallLimits {
    * time.
    */
   admit(caller: TokenIdentity, reply: FastifyReply, isRenewal: boolean): Promise<void> | undefined;
+  /** The limiter behind these limits, for other kinds of calls. */
+  readonly rateLimiter: RateLimiter;
   close(): Promise<void>;
 }
 
@@ -107,6 +110,7 @@ export function createCallLimits(options: CallLimitOptions): CallLimits {
         applyQuotas(group, known, reply);
       });
     },
+    rateLimiter,
     close: () => rateLimiter.close(),
   };
 }

@@ -4,7 +4,7 @@
  * the sender's domain sent the mail (SPF, DKIM, DMARC).
  */
 import { createHash } from 'node:crypto';
-import { markCommentAsMailed, maxMailedCommentsPerHour, readMailedComments } from '@muster/board';
+import { markCommentAsSent, maxMailedCommentsPerHour, readMailedComments } from '@muster/board';
 import { type Db, type Pool } from '@muster/driver';
 import {
   findReplyableNotification,
@@ -183,7 +183,7 @@ export async function acceptReply(
         { id: storyId, projectId },
         { storyId, body, ...(commentId !== null && { parentId: commentId }) },
       );
-      db.deferToCommit(markCommentAsMailed(comment.id, mailKey));
+      db.deferToCommit(markCommentAsSent(comment.id, 'email', mailKey));
     });
     return 'commented';
   }).catch((error: unknown) => {

@@ -14,7 +14,7 @@ export const authoredFields: ReadonlySet<string> = new Set([
   ...['summary', 'nextSteps', 'filesTouched', 'note', 'message', 'text', 'reason', 'question', 'answer'],
   ...['decision', 'labels', 'tags', 'branch', 'baseBranch', 'resources', 'resource', 'heldResource'],
   ...['witness', 'path', 'touches', 'dependsOn', 'waves', 'criticalPath', 'ref', 'checks', 'data'],
-  ...['manifest', 'error', 'details', 'outside', 'untouched', 'suggested', 'failed'],
+  ...['manifest', 'error', 'details', 'outside', 'untouched', 'suggested', 'failed', 'options'],
 ]);
 
 /** Returns true if the value contains a text that is not empty. */

@@ -52,7 +52,7 @@ describe('names', () => {
       ...['connections.list', 'connections.revoke'],
       ...['passkeys.list', 'passkeys.rename', 'passkeys.delete'],
       ...['list', 'upsert', 'delete', 'test'].map((word) => `identityProviders.${word}`),
-      ...['devices.list', 'devices.connectChat'],
+      ...['devices.list', 'devices.connectChat', 'devices.connectSlackAccount'],
       ...[
         'projects.deliveryHealth',
         'stories.subscribe',

@@ -24,6 +24,7 @@ export const comments = defineRecord('comments', 'c', {
   imported_by: { initial: null },
   imported_from: { initial: null },
   via: { initial: null },
+  options: {},
   directed_to: { hidden: true, initial: null },
   directed_to_agent: { hidden: true, initial: null },
   mentions: { hidden: true },
@@ -135,14 +136,68 @@ export async function readMailedComments(
   return db.one(
     sql<MailedComments>`select coalesce(bool_or(c.mail_key = ${mailKey}), false) as "isRepeated",
         (count(*) filter (where c.created_at > now() - interval '1 hour'))::integer as "lastHour"
-      from comments c where ${orgFilter('c')} and c.author_member_id = ${memberId} and c.via is not null
+      from comments c where ${orgFilter('c')} and c.author_member_id = ${memberId} and c.via = 'email'
         and c.id > ${firstIdAtSql(sql.part`now() - make_interval(days => ${sql.literal(validityDays)})`)}`,
   );
 }
 
-/** Marks a new comment as written by mail. */
-export const markCommentAsMailed = (id: string, mailKey: string): Query<unknown> =>
-  sql`update comments set via = 'email', mail_key = ${mailKey} where ${orgFilter()} and id = ${id}`;
+/** Marks a new comment as sent by mail or from Slack. The key identifies the mail or the click. */
+export const markCommentAsSent = (
+  id: string,
+  via: NonNullable<Comment['via']>,
+  key: string,
+): Query<unknown> =>
+  sql`update comments set via = ${via}, mail_key = ${key} where ${orgFilter()} and id = ${id}`;
+
+export interface AnswerableQuestion extends Pick<CommentRow, 'options'> {
+  readonly storyId: string;
+  readonly projectId: string;
+  readonly isResolved: boolean;
+  /** True if a click with this key has answered the question before. */
+  readonly isRepeated: boolean;
+}
+
+/** Finds and locks a question in a project that the member may see. */
+export const lockQuestionForMember = (
+  db: Db,
+  memberId: string,
+  questionId: string,
+  clickKey: string,
+): Promise<AnswerableQuestion | undefined> =>
+  db.find(
+    sql<AnswerableQuestion>`select c.story_id as "storyId", s.project_id as "projectId", c.options,
+        c.resolved_at is not null as "isResolved",
+        exists (select from comments r where ${orgFilter('r')} and r.parent_id = c.id and r.mail_key = ${clickKey}) as "isRepeated"
+      from comments c
+      join stories s on ${orgFilter('s')} and s.id = c.story_id
+      join projects p on ${orgFilter('p')} and p.id = s.project_id
+      join members m on ${orgFilter('m')} and m.id = ${memberId} and m.status = 'active'
+      where ${orgFilter('c')} and c.id = ${questionId} and c.kind = 'question' and c.parent_id is null
+        and c.deleted_at is null and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null
+      for no key update of c`,
+  );
+
+export interface AnsweredQuestion {
+  readonly storyKey: string;
+  readonly author: string;
+  readonly body: string | null;
+  readonly resolvedBy: string;
+  /** The newest reply; null if there is none. */
+  readonly answer: string | null;
+}
+
+/** Reads a resolved question. Returns undefined if it was reopened or deleted. */
+export const findAnsweredQuestion = (db: Db, questionId: string): Promise<AnsweredQuestion | undefined> =>
+  db.find(
+    sql<AnsweredQuestion>`select p.key || '-' || s.number as "storyKey", c.author ->> 'name' as author, c.body,
+        c.resolved_by ->> 'name' as "resolvedBy",
+        (select r.body from comments r where ${orgFilter('r')} and r.parent_id = c.id and r.body is not null
+          order by r.id desc limit 1) as answer
+      from comments c
+      join stories s on ${orgFilter('s')} and s.id = c.story_id
+      join projects p on ${orgFilter('p')} and p.id = s.project_id
+      where ${orgFilter('c')} and c.id = ${questionId} and c.resolved_at is not null and c.deleted_at is null`,
+  );
 
 /** Deletes the comment with its replies and reactions. */
 export const deleteComment = (id: string): Query<unknown> =>

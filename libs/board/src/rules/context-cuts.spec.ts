@@ -31,6 +31,7 @@ const comment = (body: string, parentId: string | null) => ({
   ...{ importedBy: null, importedFrom: null },
   ...{
     via: null,
+    options: [],
     anchor: null,
     codeAnchor: null,
     resolvedAt: null,

@@ -58,6 +58,12 @@ const catalogue = {
       remedy:
         "Enter the connection's secret in the forge's webhook settings. To get a new secret, call forges.update with rotateSecret.",
     },
+    slack_signature: {
+      meaning:
+        'The request is not signed with the signing secret of the Slack app, is older than five minutes, or was received before.',
+      remedy:
+        "Set SLACK_SIGNING_SECRET to the signing secret in the app's settings, and check the server's clock.",
+    },
     file_signature: {
       meaning: 'The address of this file is invalid or has expired.',
       remedy: 'Call attachments.get for a new download address, or attachments.create for a new upload.',

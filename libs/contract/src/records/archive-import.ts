@@ -7,7 +7,7 @@ import { projectRoles } from '../kernel/access.ts';
 import { boundedText, Day, Id, Instant, multilineText, nameText, Url } from '../kernel/values.ts';
 import { type ArchiveRecordType } from './archive.ts';
 import { AttachmentKind, AttachmentName, attachmentTargetTypes, Sha256 } from './attachment.ts';
-import { Anchor, CodeAnchor, CommentBody, Emoji } from './comment.ts';
+import { Anchor, AnswerOptions, CodeAnchor, CommentBody, Emoji } from './comment.ts';
 import { ContractContent, ContractKind } from './contract.ts';
 import { Actor, AgentName, EmailAddress, MemberName } from './member.ts';
 import {
@@ -159,6 +159,7 @@ export const importedArchiveRecords = {
     mentions: z.array(z.union([z.object({ memberId: Id }), z.object({ agentId: Id })])).max(1000),
     anchor: Anchor.nullable(),
     codeAnchor: CodeAnchor.nullable().default(null),
+    options: AnswerOptions.default([]),
     reactions: z.array(z.object({ emoji: Emoji, memberId: Id, createdAt: Instant })).max(10_000),
     resolvedAt: Instant.nullable(),
     resolvedBy: ArchivedActor.nullable(),

@@ -1,7 +1,22 @@
 import { z } from 'zod';
-import { Id, multilineText, hasVisibleCharacter, recordStamps, boundedText, Time } from '../kernel/values.ts';
+import {
+  Id,
+  multilineText,
+  hasVisibleCharacter,
+  nameText,
+  recordStamps,
+  boundedText,
+  Time,
+} from '../kernel/values.ts';
 import { Actor } from './member.ts';
 import { Sha } from './story.ts';
+
+/** An answer that a question offers. Slack shows at most 75 characters on a button. */
+const AnswerOption = nameText(75);
+export const AnswerOptions = z
+  .array(AnswerOption)
+  .max(5)
+  .refine((options) => new Set(options).size === options.length, 'must differ from each other');
 
 export const CommentBody = multilineText(20_000, 1).refine(hasVisibleCharacter, 'must not be blank');
 
@@ -47,9 +62,12 @@ export const Comment = z
     importedBy: Actor.nullable().describe('Who imported it; null if it was written in Muster'),
     importedFrom: z.string().nullable().describe('The tracker from which it was imported'),
     via: z
-      .enum(['email'])
+      .enum(['email', 'slack'])
       .nullable()
-      .describe('email if its author wrote it as a reply to a notification mail; null for all others'),
+      .describe(
+        'email if its author wrote it as a reply to a notification mail, slack if they chose an answer in Slack; null for all others',
+      ),
+    options: z.array(z.string()).describe('The answers that a question offers, at most 5'),
     directedTo: Id.nullable().describe('The member or agent who is addressed'),
     mentions: z.array(Mention),
     anchor: z.object({ specVersion: z.int(), line: z.int() }).nullable(),

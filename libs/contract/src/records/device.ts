@@ -38,12 +38,19 @@ export const ChatUrl = Url.meta({
     'The URL of an incoming webhook of Slack, or of a workflow of Microsoft Teams. A secret; no response contains it',
 });
 
+/** The token of the link that Muster sent to a Slack account. */
+export const SlackLinkToken = boundedText(1_000, 1).meta({
+  description: 'The token in the link that Muster sent to the Slack account',
+});
+
 export const Device = z
   .object({
     id: Id,
     deviceId: z.string(),
     name: z.string(),
-    platform: z.enum([...platforms, ...chatServices]),
+    platform: z
+      .enum([...platforms, ...chatServices, 'slack_account'])
+      .describe('slack_account is a Slack account that may answer questions as you'),
     appVersion: z.string().nullable(),
     takesPush: z.boolean().describe('Whether it has a push token, or the URL of a chat channel'),
     createdAt: Time,

@@ -97,6 +97,43 @@ export const lockPushToken = (db: Db, pushToken: string): Promise<unknown> =>
     sql`select pg_advisory_xact_lock(hashtextextended(${currentOrgId}::text || ' ' || ${pushToken}::text, 0))`,
   );
 
+/** Serializes calls that connect the same Slack account, which belongs to one member at most. */
+export const lockSlackAccount = lockPushToken;
+
+/** SQL that is true if device `d` ends with a token that has ended. */
+const hasEndedTokenSql = sql.part`d.token_id is not null and not exists (select from tokens t where ${orgFilter('t')}
+  and t.id = d.token_id and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()))`;
+
+/** Deletes the connection of a Slack account whose token has ended, so that another member can connect it. */
+export const deleteEndedSlackAccount = (db: Db, deviceId: string): Promise<unknown> =>
+  db.all(
+    sql`delete from devices d where ${orgFilter('d')} and d.device_id = ${deviceId} and d.platform = 'slack_account'
+      and ${hasEndedTokenSql}`,
+  );
+
+export const findSlackAccountDevice = (db: Db, deviceId: string): Promise<DeviceRow | undefined> =>
+  db.find(
+    sql<DeviceRow>`select ${devices.list} from devices d
+       where ${orgFilter('d')} and d.device_id = ${deviceId} and d.platform = 'slack_account'`,
+  );
+
+export interface SlackAccountOwner {
+  readonly organizationKey: Buffer;
+  /** The active member to whom the Slack account is connected; null if there is none. */
+  readonly member: { readonly id: string; readonly name: string } | null;
+}
+
+/** Finds the owner of a Slack account. Returns undefined if the organization does not exist. */
+export const findSlackAccountOwner = (db: Db, deviceId: string): Promise<SlackAccountOwner | undefined> =>
+  db.find(
+    sql<SlackAccountOwner>`select k.cursor_key as "organizationKey",
+        (select jsonb_build_object('id', m.id, 'name', m.name) from devices d
+          join members m on ${orgFilter('m')} and m.id = d.member_id and m.status = 'active'
+          where ${orgFilter('d')} and d.device_id = ${deviceId} and d.platform = 'slack_account'
+            and not (${hasEndedTokenSql})) as member
+      from streams k join orgs o on o.id = k.org_id and o.deleted_at is null where ${orgFilter('k')}`,
+  );
+
 /** Removes the push token from any other device that had it. */
 export const removePushTokenFromOtherDevices = (device: DeviceRow): Query<unknown> =>
   sql`update devices set push_token = null, updated_at = ${device.updated_at}

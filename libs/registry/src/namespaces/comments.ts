@@ -11,6 +11,7 @@ import {
   Id,
   StoryRef,
   Anchor,
+  AnswerOptions,
   CodeAnchor,
   Comment,
   CommentBody,
@@ -29,15 +30,25 @@ export const comments = {
     description:
       'Adds a comment, a question (directedTo asks one member or agent) or a decision. @handle mentions a member or agent. A reply to a reply is added to the root comment, so threads are one level deep.',
     access: project('viewer'),
-    params: z.strictObject({
-      storyId: StoryRef,
-      body: CommentBody,
-      kind: z.enum(['comment', 'question', 'decision']).default('comment'),
-      directedTo: ActorParam.optional(),
-      parentId: Id.optional(),
-      anchor: Anchor.optional(),
-      codeAnchor: CodeAnchor.optional(),
-    }),
+    params: z
+      .strictObject({
+        storyId: StoryRef,
+        body: CommentBody,
+        kind: z.enum(['comment', 'question', 'decision']).default('comment'),
+        options: AnswerOptions.default([]),
+        directedTo: ActorParam.optional(),
+        parentId: Id.optional(),
+        anchor: Anchor.optional(),
+        codeAnchor: CodeAnchor.optional(),
+      })
+      .refine(
+        ({ options, kind, parentId }) =>
+          options.length === 0 || (kind === 'question' && parentId === undefined),
+        {
+          error: 'can be given only for a question that begins a thread',
+          path: ['options'],
+        },
+      ),
     result: z.object({ comment: Comment }),
     refusals: ['archived', 'mismatched_project', 'no_role_in_project'],
     emits: ['comment.created'],

@@ -14,16 +14,17 @@ import {
   DeviceName,
   DevicePlatform,
   PushToken,
+  SlackLinkToken,
 } from '@muster/contract';
 
 export const devices = {
   list: operation({
     name: 'devices.list',
     effect: 'read',
-    summary: 'List your devices and chat channels',
+    summary: 'List your devices, chat channels and Slack accounts',
     keywords: 'phone laptop browser push notifications slack microsoft teams channel connected',
     description:
-      'Everything that receives your push notifications, in the order in which it was registered. Devices end with the token or session that registered them; chat channels stay until you remove them with devices.unregister.',
+      'Everything that receives your push notifications, in the order in which it was registered. Devices end with the token or session that registered them; chat channels and Slack accounts stay until you remove them with devices.unregister.',
     access: selfAccess(),
     byMemberOnly: true,
     surfaces: surfacesWithoutTool,
@@ -52,6 +53,27 @@ export const devices = {
       url: 'https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX',
     },
   }),
+  connectSlackAccount: operation({
+    name: 'devices.connectSlackAccount',
+    effect: 'write',
+    idempotent: true,
+    summary: 'Let your Slack account answer questions as you',
+    keywords: 'slack user link answer question button chat identity',
+    description:
+      'linkToken comes from the link that Muster sends when a Slack account that is not connected chooses an answer; it is valid for 10 minutes. Until you remove the returned device with devices.unregister, answers chosen with this account are yours. An account that an access token connected ends with the token. You are notified by e-mail. A Slack account is connected to one member of the organization at most.',
+    access: selfAccess(),
+    byMemberOnly: true,
+    auditsRefusal: true,
+    needsProof: true,
+    surfaces: surfacesWithoutTool,
+    params: z.strictObject({ linkToken: SlackLinkToken }),
+    result: z.object({ device: Device }),
+    refusals: ['expired', 'already_exists', 'limit_exceeded'],
+    example: {
+      linkToken:
+        'eyJ0ZWFtSWQiOiJUMDAwMDAwMDAiLCJ1c2VySWQiOiJVMDAwMDAwMDAiLCJ1c2VyTmFtZSI6ImFuYSIsImV4cGlyZXNBdCI6NDEwMjQ0NDgwMDAwMH0.FomK1Vs9xY2Eg2M46dS03w',
+    },
+  }),
   register: operation({
     name: 'devices.register',
     effect: 'write',
@@ -78,9 +100,9 @@ export const devices = {
     effect: 'write',
     idempotent: true,
     destructive: true,
-    summary: 'Remove one of your devices or chat channels',
+    summary: 'Remove one of your devices, chat channels or Slack accounts',
     keywords: 'remove phone laptop computer push logout slack teams disconnect',
-    description: 'It no longer receives push notifications.',
+    description: 'It no longer receives push notifications, and can no longer answer questions as you.',
     access: selfAccess(),
     byMemberOnly: true,
     params: z.strictObject({ deviceId: DeviceId }),

@@ -23,6 +23,25 @@ const say = async (params: object = {}) =>
   (await people.chloe.comments.create({ storyId: story.id, body: 'Yes', ...params })).comment;
 
 describe('comments.create', () => {
+  it('offers the answers of a question, also in lists', async () => {
+    const comment = await say({ kind: 'question', body: 'Deploy?', options: ['Yes', 'No'] });
+    expect(comment.options).toEqual(['Yes', 'No']);
+    const { items } = await people.dan.comments.list({ storyId: story.id });
+    expect(items.map(({ options }) => options)).toEqual([['Yes', 'No']]);
+    expect((await say()).options).toEqual([]);
+  });
+
+  it.each([
+    ['of a comment', { options: ['Yes'] }],
+    ['that are the same', { kind: 'question', options: ['Yes', ' Yes'] }],
+    ['that are too many', { kind: 'question', options: ['1', '2', '3', '4', '5', '6'] }],
+    ['that are too long', { kind: 'question', options: ['x'.repeat(76)] }],
+    ['without text', { kind: 'question', options: [' '] }],
+    ['of a reply', { kind: 'question', options: ['Yes'], parentId: newId() }],
+  ])('refuses answers %s', async (_, params) => {
+    await expect(say(params)).rejects.toMatchObject({ status: 400 });
+  });
+
   it('keeps what was said, by whom and about which line, and says so', async () => {
     await people.chloe.storySpec.update({ storyId: story.id, content: 'a\n' });
     const { comment } = await people.robo.comments.create({

@@ -36,10 +36,10 @@ export const register = handle(registry.devices.register, async ({ params, calle
   if (known === undefined && count.all >= maxDevicesPerMember)
     throw refuse('limit_exceeded', { limit: maxDevicesPerMember });
 
-  // A chat channel keeps its id for itself, because its stored secret is no push token.
-  if (known !== undefined && isChatService(known.platform))
-    throw badRequest('This device is a chat channel.', [
-      { path: 'deviceId', message: 'must not be the id of a connected chat channel' },
+  // The id of a chat channel or a Slack account is reserved for it, because a client could change its meaning.
+  if (known !== undefined && (isChatService(known.platform) || known.platform === 'slack_account'))
+    throw badRequest('This device is a chat channel or a Slack account.', [
+      { path: 'deviceId', message: 'must not be the id of a connected chat channel or Slack account' },
     ]);
   const device = {
     member_id: memberId,

@@ -42,13 +42,24 @@ export function putComment(batch: ArchiveBatch, line: ArchiveLine<'comments'>): 
       message: 'The comment it replies to was not imported, so it became a separate thread.',
     });
   const author = toLocalActor(batch, line.author);
-  const { kind, body, anchor, codeAnchor, createdAt, updatedAt, version, resolvedAt, editedAt, deletedAt } =
-    line;
+  const {
+    kind,
+    body,
+    anchor,
+    codeAnchor,
+    options,
+    createdAt,
+    updatedAt,
+    version,
+    resolvedAt,
+    editedAt,
+    deletedAt,
+  } = line;
   const row: CommentRow = {
     ...comments.make(
       {
         ...{ id: createIdLike(line.id), storyId: story.id, parentId: root, kind, body, author },
-        ...{ anchor, codeAnchor },
+        ...{ anchor, codeAnchor, options },
         ...{ resolvedAt, editedAt, deletedAt, told: [] },
         // A comment whose author is only a name belongs to the importing member.
         authorMemberId: author.memberId ?? caller.memberId,
