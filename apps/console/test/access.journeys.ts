@@ -119,6 +119,31 @@ export function accessJourneys(house: House): void {
     },
   );
 
+  journey('shows what is secondary at the side of a wide window, and below in a narrower one', async () => {
+    const window = await enter();
+    const { page } = window;
+    for (const [address, first, second] of [
+      ['/s/WEB-1', 'Spec', 'Comments'],
+      ['/runs/run-1', 'Log', 'Steps'],
+      ['/p/WEB/epics', 'Epics', 'Delivery groups'],
+      ['/p/WEB/health', 'Lead time', 'Done to merged'],
+      ['/settings/members', 'Members', 'Invitations'],
+    ] as const) {
+      await house.go(page, address);
+      const leftOf = async (name: string): Promise<number> => {
+        const heading = page.locator('main').getByRole('heading', { name, level: 2, exact: true });
+        return Math.round((await heading.boundingBox())?.x ?? 0);
+      };
+      const isBeside: boolean[] = [];
+      for (const size of [wide, { width: 1280, height: 900 }]) {
+        await page.setViewportSize(size);
+        isBeside.push((await leftOf(second)) > (await leftOf(first)) + 300);
+      }
+      expect({ address, isBeside }).toEqual({ address, isBeside: [true, false] });
+    }
+    await window.close();
+  });
+
   journey('breaks none where one signs in, writes, and talks about a line', async () => {
     const gate = await house.visit('/', calm);
     await gate.page.getByLabel('Token').waitFor();
