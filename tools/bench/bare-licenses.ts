@@ -9,7 +9,7 @@ import pg from 'pg';
 import { doesSteps, metrics, serve } from './bare-server.ts';
 import { stepNames } from './license-steps.ts';
 
-const does = doesSteps(stepNames);
+const hasStep = doesSteps(stepNames);
 
 const state = `case when status <> 'active' then status when expires_at <= clock_timestamp() then 'expired'
   when machine_hash = sha256($2::text::bytea) then 'active' when machine_hash is not null then 'other_machine'
@@ -63,11 +63,11 @@ const run = async (
   text: string,
   { licenseKey, machineId }: ActivationBody,
 ): Promise<unknown> => {
-  if (!does('statement')) return constant;
+  if (!hasStep('statement')) return constant;
   return (await pool.query({ name, text, values: [licenseKey, machineId] })).rows[0];
 };
 
-const redis = does('counted')
+const redis = hasStep('counted')
   ? openRedis(process.env['REDIS_URL'] ?? '', { waitsWhileUnreachable: true })
   : undefined;
 let counting: (() => void)[] = [];
@@ -98,7 +98,7 @@ const base = 'x'.repeat(420);
 function send(reply: FastifyReply, answer: unknown, isActivation: boolean): FastifyReply {
   const body = JSON.stringify(answer);
   reply.header('content-type', 'application/json; charset=utf-8');
-  if (does('signed')) {
+  if (hasStep('signed')) {
     if (isActivation) reply.header('license-certificate', `${base.slice(0, 300)}.${signed(body)}`);
     const digest = `sha-256=:${hash('sha256', body, 'base64')}:`;
     reply.headers({
@@ -131,7 +131,7 @@ function startFastify(): Promise<string> {
     await count();
     const license = await run(
       'activate',
-      does('machines') ? activateMachine : activate,
+      hasStep('machines') ? activateMachine : activate,
       request.body as ActivationBody,
     );
     return send(reply, { success: true, license }, true);
@@ -140,7 +140,7 @@ function startFastify(): Promise<string> {
     await count();
     return send(
       reply,
-      await run('check', does('machines') ? checkMachine : check, request.query as ActivationBody),
+      await run('check', hasStep('machines') ? checkMachine : check, request.query as ActivationBody),
       false,
     );
   });
@@ -148,4 +148,4 @@ function startFastify(): Promise<string> {
   return app.listen({ host: '127.0.0.1', port: 0 });
 }
 
-serve(await (does('fastify') ? startFastify() : startHttp()));
+serve(await (hasStep('fastify') ? startFastify() : startHttp()));

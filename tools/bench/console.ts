@@ -50,7 +50,7 @@ export async function measureConsole(services: Services, { say }: Effort): Promi
   services.onStop(() => browser.close());
   const open = async (options: BrowserContextOptions = {}): Promise<Page> => {
     const page = await newPage(browser, options);
-    await enter(page, api.url, board.token);
+    await signIn(page, api.url, board.token);
     return page;
   };
 
@@ -59,7 +59,7 @@ export async function measureConsole(services: Services, { say }: Effort): Promi
   for (let load = 0; load < coldLoads; load += 1) {
     const page = await newPage(browser);
     await slowDown(page, true);
-    await enter(page, api.url, board.token);
+    await signIn(page, api.url, board.token);
     paintMillis.push(await page.evaluate<number>('lastPaint'));
     await page.context().close();
   }
@@ -140,7 +140,7 @@ async function slowDown(page: Page, withNetwork: boolean): Promise<void> {
 }
 
 /** Enters the token by a script, because the browser reports no larger paint after the first user input. */
-async function enter(page: Page, baseUrl: string, token: string): Promise<void> {
+async function signIn(page: Page, baseUrl: string, token: string): Promise<void> {
   await page.goto(`${baseUrl}/console/p/WEB`);
   await page.getByLabel('Token').waitFor();
   await page.evaluate(`{

@@ -11,7 +11,7 @@ export const writes = 300;
 const pauseMillis = { least: 20, most: 120 };
 
 /** Creates stories one after the other. Returns by title the time at which each write was answered. */
-export async function whenWritten(client: Client): Promise<ReadonlyMap<string, number>> {
+export async function writeTimes(client: Client): Promise<ReadonlyMap<string, number>> {
   const answered = new Map<string, number>();
   for (let made = 0; made < writes; made += 1) {
     const title = `Story ${made}`;

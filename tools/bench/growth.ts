@@ -128,7 +128,7 @@ const list = (name: string, more: Record<string, unknown>): RepeatedRead => ({
 });
 
 const sorts = ['board', 'updated', 'created'] as const;
-const nobody = '00000000-0000-7000-8000-000000000000';
+const unknownId = '00000000-0000-7000-8000-000000000000';
 
 /** Each filter of the list, once for a rare value and once for a common value, and some combinations. */
 const filters: Readonly<Record<string, Record<string, unknown>>> = {
@@ -140,13 +140,13 @@ const filters: Readonly<Record<string, Record<string, unknown>>> = {
   ', by a digit': { query: '7' },
   ', done': { status: 'done' },
   ', canceled': { status: 'canceled' },
-  ', assigned to nobody': { assigneeId: nobody },
-  ', of no agent': { agentId: nobody },
-  ', of no epic': { epicId: nobody },
+  ', assigned to nobody': { assigneeId: unknownId },
+  ', of no agent': { agentId: unknownId },
+  ', of no epic': { epicId: unknownId },
   ', since long ago': { updatedSince: '2020-01-01T00:00:00.000Z' },
   ', since tomorrow': { updatedSince: '2100-01-01T00:00:00.000Z' },
   ', of a rare label and done': { label: 'rare', status: 'done' },
-  ', of a common label and nobody': { label: 'backend', assigneeId: nobody },
+  ', of a common label and nobody': { label: 'backend', assigneeId: unknownId },
 };
 
 /**

@@ -19,7 +19,7 @@ export interface Rung {
 type RequestLanes = readonly (readonly LoadRequest[])[];
 
 /** Requests that every server answers. */
-export interface LadderRequest {
+export interface ComparedRequest {
   readonly name: string;
   readonly lanes: RequestLanes;
   /** The requests in the bare servers' format, if it differs. */
@@ -34,7 +34,7 @@ export interface Ladder {
   readonly service: Rung;
   /** The name of the bare server that runs only the statement. Shares are relative to this server. */
   readonly statement: string;
-  readonly asked: readonly LadderRequest[];
+  readonly asked: readonly ComparedRequest[];
 }
 
 /** The cost of a request on one server: medians over the rounds. */
@@ -67,9 +67,9 @@ export interface LadderSummary {
 
 const microsOf = ({ serverMicros, postgresMicros }: Sample): number => serverMicros + (postgresMicros ?? 0);
 
-function summarizeAsked(
+function summarizeRequest(
   { bare, service, statement }: Ladder,
-  { name, goal }: LadderRequest,
+  { name, goal }: ComparedRequest,
   samples: ReadonlyMap<string, readonly Sample[]>,
 ): LadderSummary {
   const of = (rung: string): readonly Sample[] => samples.get(rung) ?? [];
@@ -99,7 +99,7 @@ function summarizeAsked(
 }
 
 /** Starts a bare server for each step that a program of this folder supports (bare-server.ts). */
-export async function startRungs(
+export async function startVariants(
   services: Services,
   file: string,
   stepNames: Readonly<Record<string, string>>,
@@ -133,7 +133,7 @@ export async function climb(
   );
   const samples = await inTurns(courses, effort, { onWarm });
   return ladder.asked.map((asked, index) =>
-    summarizeAsked(
+    summarizeRequest(
       ladder,
       asked,
       new Map(rungs.map(({ name }, place) => [name, samples[index]?.[place] ?? []])),

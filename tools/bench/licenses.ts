@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { climb, type LadderSummary, startRungs } from './ladder.ts';
+import { climb, type LadderSummary, startVariants } from './ladder.ts';
 import { stepNames } from './license-steps.ts';
 import { type LoadRequest } from './load-request.ts';
 import { type Effort } from './measure.ts';
@@ -84,7 +84,7 @@ export async function measureLicenses(services: Services, effort: Effort): Promi
   });
   const keys = await issueKeys(main, postgres.url);
   await owner.query(bareTables);
-  const bare = await startRungs(services, 'bare-licenses.ts', stepNames, surroundings);
+  const bare = await startVariants(services, 'bare-licenses.ts', stepNames, surroundings);
   const bench = await services.bench(owner, postgres);
   const asked = paths.map((path) => ({ name: path, lanes: lanesOf(keys, path), goal: goals[path] }));
   const ladder = { bare, service: { name: 'license-service', url: service.url }, asked };

@@ -24,8 +24,8 @@ export interface Sample {
   readonly sent: number;
 }
 
-const lookMillis = 10;
-const mostLooks = 500;
+const pollMillis = 10;
+const maxPolls = 500;
 /**
  * The number of successive idle observations after which the wait ends. One observation is not enough,
  * because another call may be about to start. A connection between two statements of a transaction is never
@@ -119,8 +119,8 @@ export async function inTurns(
  */
 async function untilIdle(url: string, owner: Pool): Promise<ServerUse> {
   let quiet = 0;
-  for (let looks = 0; looks < mostLooks; looks += 1) {
-    await pause(lookMillis);
+  for (let looks = 0; looks < maxPolls; looks += 1) {
+    await pause(pollMillis);
     // The answer with the metrics also proves that the server's event loop has run and could send its
     // remaining statements.
     const use = await readServerUse(url);

@@ -25,7 +25,7 @@ const leases = 100;
 const leaseSeconds = { least: 5, most: 10 };
 const patienceSeconds = 60;
 /** The polling interval. Each poll counts rows and thereby takes processor time from the worker. */
-const lookMillis = 100;
+const pollMillis = 100;
 
 export const outboxGoals = { ratio: 0.3, idleP99Millis: 500 };
 
@@ -95,7 +95,7 @@ async function untilNone(owner: Pool, sql: string, parameters: readonly unknown[
   for (const end = performance.now() + patienceSeconds * 1_000; performance.now() < end;) {
     const { rows } = await owner.query<{ left: number }>(sql, [...parameters]);
     if (rows[0]?.left === 0) return;
-    await pause(lookMillis);
+    await pause(pollMillis);
   }
   throw new Error('the worker does not come to an end');
 }

@@ -16,11 +16,11 @@ import { works } from './works.ts';
 const organizations = 8;
 /** The number of projects. With 90 stories in each backlog there are about 10,000 leases. */
 const projectsPerOrganization = 14;
-const callsOfCost = 300;
+const measuredCalls = 300;
 /**
  * Calls before the measurement, because full page images after a checkpoint are not part of a write's cost.
  */
-const callsBefore = 30;
+const warmUpCalls = 30;
 
 export interface OperationCost {
   readonly operation: string;
@@ -32,7 +32,7 @@ export interface OperationCost {
 }
 
 export interface Crowd {
-  readonly what: string;
+  readonly label: string;
   /** Calls per second. */
   readonly rate: number;
   readonly p50: number;
@@ -53,7 +53,7 @@ export async function measureScale(
   const copies = [api];
   const { url } = api;
 
-  say(`What ${callsOfCost} calls of each write take`);
+  say(`What ${measuredCalls} calls of each write take`);
   const costs = await measureCosts(owner, await makeOrg(owner, url, 'costs', 5), url);
 
   say(`Making ${organizations} organizations of ${projectsPerOrganization} projects`);
@@ -70,7 +70,7 @@ export async function measureScale(
     const of = (value: (sample: Sample) => number): number =>
       median(samples.flatMap((each) => each.map(value)));
     const rate = median(samples.map((each) => each.reduce((sum, sample) => sum + sample.rate, 0)));
-    crowds.push({ what, rate, p50: of(({ p50 }) => p50), p99: of(({ p99 }) => p99) });
+    crowds.push({ label: what, rate, p50: of(({ p50 }) => p50), p99: of(({ p99 }) => p99) });
     say(`${what} measured`);
   };
   /**
@@ -214,13 +214,13 @@ async function measureCosts(owner: Pool, org: BenchOrg, baseUrl: string): Promis
   const costs: OperationCost[] = [];
   try {
     for (const [operation, mostLogBytes, call] of calls) {
-      for (let index = 0; index < callsBefore; index += 1) await call(index);
+      for (let index = 0; index < warmUpCalls; index += 1) await call(index);
       const before = await read();
-      for (let index = 0; index < callsOfCost; index += 1) await call(callsBefore + index);
+      for (let index = 0; index < measuredCalls; index += 1) await call(warmUpCalls + index);
       const after = await read();
       costs.push({
-        ...{ operation, mostLogBytes, logBytes: (after.log - before.log) / callsOfCost },
-        tableBytes: (after.tables - before.tables) / callsOfCost,
+        ...{ operation, mostLogBytes, logBytes: (after.log - before.log) / measuredCalls },
+        tableBytes: (after.tables - before.tables) / measuredCalls,
       });
     }
   } finally {
@@ -232,7 +232,7 @@ async function measureCosts(owner: Pool, org: BenchOrg, baseUrl: string): Promis
 
 export function renderScale({ costs, crowds }: ScaleSummary): string {
   const wide = Math.max(
-    ...[...costs.map(({ operation }) => operation), ...crowds.map(({ what }) => what)].map(
+    ...[...costs.map(({ operation }) => operation), ...crowds.map(({ label: what }) => what)].map(
       ({ length }) => length,
     ),
   );
@@ -242,7 +242,7 @@ export function renderScale({ costs, crowds }: ScaleSummary): string {
         `  ${operation.padEnd(wide)}  ${whole(logBytes).padStart(7)} B of log (≤ ${whole(mostLogBytes)} ${verdict(logBytes <= mostLogBytes)}), ${whole(tableBytes)} B of tables and indexes`,
     ),
     ...crowds.map(
-      ({ what, rate, p50, p99 }) =>
+      ({ label: what, rate, p50, p99 }) =>
         `  ${what.padEnd(wide)}  ${whole(rate).padStart(7)} a second, p50 ${whole(p50)} ms, p99 ${whole(p99)} ms`,
     ),
   ].join('\n');

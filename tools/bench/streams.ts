@@ -8,7 +8,7 @@ import { type Pool } from '@muster/driver';
 import { addMember, createToken } from '@muster/organizations';
 import { Agent, type Dispatcher, request } from 'undici';
 import { foundOrg } from './data.ts';
-import { backlog, whenWritten, writeBacklog, writes } from './events.ts';
+import { backlog, writeTimes, writeBacklog, writes } from './events.ts';
 import { readServerUse } from './processor-time.ts';
 import { type Effort } from './measure.ts';
 import { type Quantiles, quantiles, whole } from './report.ts';
@@ -20,7 +20,7 @@ const streamsOfOrganization = 1_000;
 /** The limit of streams for one process. */
 const idleStreams = 5_000;
 /** The number of streams opened concurrently, which is below the API's limit of concurrent calls. */
-const openedAtOnce = 40;
+const concurrentOpens = 40;
 /**
  * A pause that is longer than the interval at which an idle stream sends its ID. After the pause each stream
  * has sent its ID.
@@ -134,7 +134,7 @@ async function measureLateness(url: string, open: Open, org: BenchMembers) {
       return (count += 1) < writes;
     });
   });
-  const answered = await whenWritten(client);
+  const answered = await writeTimes(client);
   await Promise.all(reading);
   // An event may arrive before the answer of the call that created it.
   return quantiles(came.map(({ title, at }) => Math.max(0, at - (answered.get(title) ?? NaN))));
@@ -161,9 +161,9 @@ async function measureIdle(url: string, open: Open, orgs: readonly BenchMembers[
   // The streams of earlier measurements have closed after this pause.
   await pause(1_000);
   const before = await readServerUse(url);
-  for (let done = 0; done < tokens.length; done += openedAtOnce) {
+  for (let done = 0; done < tokens.length; done += concurrentOpens) {
     const answers = await Promise.all(
-      tokens.slice(done, done + openedAtOnce).map((token) => open(token, '')),
+      tokens.slice(done, done + concurrentOpens).map((token) => open(token, '')),
     );
     for (const { body } of answers) body.on('error', () => undefined).resume();
   }

@@ -6,7 +6,7 @@
 import { type Pool } from '@muster/driver';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrgs } from './data.ts';
-import { climb, type Ladder, type LadderSummary, startRungs } from './ladder.ts';
+import { climb, type Ladder, type LadderSummary, startVariants } from './ladder.ts';
 import { type LoadRequest } from './load-request.ts';
 import { type Effort } from './measure.ts';
 import { sendInTurn } from './memory.ts';
@@ -88,7 +88,7 @@ export async function measureWrites(
   await owner.query('grant usage on all sequences in schema bare to muster_app');
   await owner.query(analyze);
   const surroundings = { DATABASE_URL: postgres.url, DATABASE_POOL: poolSize };
-  const bare = await startRungs(services, 'bare.ts', stepNames, surroundings);
+  const bare = await startVariants(services, 'bare.ts', stepNames, surroundings);
   const asked = works
     .filter(({ name }) => goals[name] !== undefined && (only === undefined || only.includes(name)))
     .map((work) => ({

@@ -9,7 +9,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { Copy } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { portOfApp, repositoryRoot } from '@muster/tools';
@@ -115,9 +115,9 @@ describe('a build of mcp-gateway', () => {
   it('starts from what is copied alone, is well by its own health check, and stops', async () => {
     const environment = {
       ...{ ...image.variables, METRICS_PORT: '0' },
-      PORT: (await freePort()).toString(),
+      PORT: (await findFreePort()).toString(),
     };
-    expect(await image.isWell(environment)).toBe(false);
+    expect(await image.isHealthy(environment)).toBe(false);
     const server = spawn(process.execPath, image.entrypoint, {
       cwd: image.folder,
       env: { ...environment, COORDINATION_API_URL: 'http://127.0.0.1:1' },
@@ -129,7 +129,7 @@ describe('a build of mcp-gateway', () => {
         if ((JSON.parse(line) as { msg: string }).msg === 'listening') break;
       }
       expect((await fetch(`http://127.0.0.1:${environment.PORT}/livez`)).status).toBe(200);
-      expect(await image.isWell(environment)).toBe(true);
+      expect(await image.isHealthy(environment)).toBe(true);
     } finally {
       server.kill('SIGTERM');
     }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createService, internalError, type Service } from '@muster/http';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { pino } from 'pino';
 import { findCaddy, repositoryRoot } from '@muster/tools';
 import { readText } from './compose.ts';
@@ -18,7 +18,7 @@ const isAtLeast = (version: string, least: string): boolean =>
   version.localeCompare(least, 'en', { numeric: true }) >= 0;
 /** Older versions cannot send a body a second time (caddyserver/caddy#7546). */
 const leastForBodies = '2.11.2';
-const sendsBodiesAgain =
+const replaysBodies =
   program !== undefined &&
   isAtLeast(versionIn(execFileSync(program, ['version'], { encoding: 'utf8' })), leastForBodies);
 const logger = pino({ level: 'silent' });
@@ -42,7 +42,7 @@ tried('the edge', () => {
 
   async function start(): Promise<void> {
     service = createService({
-      ...{ name: 'trial', logger, checks: [], mostInFlight: 100 },
+      ...{ name: 'trial', logger, checks: [], maxInFlight: 100 },
       ...{ trustProxy: false, toApiError: internalError },
     });
     service.app.route({
@@ -70,7 +70,7 @@ tried('the edge', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'muster-edge-'));
-    port = await freePort();
+    port = await findFreePort();
     const shipped = await readFile(path.join(repositoryRoot, 'tools/deploy/Caddyfile'), 'utf8');
     const file = path.join(folder, 'Caddyfile');
     const here = shipped
@@ -80,7 +80,7 @@ tried('the edge', () => {
     const sites = await Promise.all(
       ['API_SITE', 'DOCS_SITE', 'LICENSE_SITE'].map(async (name) => [
         name,
-        `http://127.0.0.1:${await freePort()}`,
+        `http://127.0.0.1:${await findFreePort()}`,
       ]),
     );
     const environment = Object.fromEntries(sites) as Record<string, string>;
@@ -103,7 +103,7 @@ tried('the edge', () => {
     await rm(folder, { recursive: true });
   });
 
-  const methods = sendsBodiesAgain ? (['GET', 'POST'] as const) : (['GET'] as const);
+  const methods = replaysBodies ? (['GET', 'POST'] as const) : (['GET'] as const);
 
   it.each(methods)('lets %s wait while the only copy restarts, and sends each once', async (method) => {
     const before = calls;

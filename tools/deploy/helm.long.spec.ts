@@ -19,7 +19,7 @@ async function render(...options: string[]): Promise<Manifest[]> {
 }
 
 /** Puts manifests in one order, without what Helm adds: labels, hooks, the checksum, versions of images. */
-const comparable = (manifests: readonly Manifest[]): unknown[] =>
+const toComparable = (manifests: readonly Manifest[]): unknown[] =>
   manifests
     .map((manifest) => {
       const text = JSON.stringify(manifest, (key, value: unknown) =>
@@ -41,7 +41,7 @@ const comparable = (manifests: readonly Manifest[]): unknown[] =>
   it('is made of the manifests for kustomize, and of nothing else', async () => {
     const folders = await Promise.all(['services', 'migrations'].map(readFolder));
     const rendered = await render();
-    expect(comparable(rendered)).toEqual(comparable(folders.flatMap(({ manifests }) => manifests)));
+    expect(toComparable(rendered)).toEqual(toComparable(folders.flatMap(({ manifests }) => manifests)));
     for (const manifest of rendered) await validate(manifest);
   });
 

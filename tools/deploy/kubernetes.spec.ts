@@ -172,7 +172,7 @@ describe.each(appNames)('%s', (app) => {
       (named('Deployment', app) as IDeployment | undefined)?.spec?.template.metadata ?? {};
     expect(annotations['prometheus.io/port']).toBe(metricsPortOf(port).toString());
     const service = createService({
-      ...{ name: app, logger: createLogger(app, 'silent'), checks: [], mostInFlight: 1, trustProxy: false },
+      ...{ name: app, logger: createLogger(app, 'silent'), checks: [], maxInFlight: 1, trustProxy: false },
       toApiError: internalError,
     });
     for (const url of asked.map((get) => get?.path ?? '')) {

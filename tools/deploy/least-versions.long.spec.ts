@@ -19,24 +19,24 @@ const secret = 'a'.repeat(48);
 
 let postgres: Postgres;
 let redis: Redis;
-let lines: AlteringProxy[];
+let proxies: AlteringProxy[];
 /** The environment of a service whose Postgres and Redis report versions that are too old. */
 let environment: Readonly<Record<string, string>>;
 beforeAll(async () => {
   [postgres, redis] = await Promise.all([startPostgres({ durable: false }), startRedis({ durable: false })]);
-  lines = [
+  proxies = [
     await startAlteringProxy(postgres.url, /\b18(?=\d{4}\b)/, '17'),
     await startAlteringProxy(redis.url, /(?<=redis_version:)\d/, '5'),
   ];
   environment = {
-    DATABASE_URL: lines[0]?.url ?? '',
-    REDIS_URL: lines[1]?.url ?? '',
+    DATABASE_URL: proxies[0]?.url ?? '',
+    REDIS_URL: proxies[1]?.url ?? '',
     ...{ BASE_URL: 'http://localhost:8080', MAIL_FOLDER: tmpdir() },
     ...{ LICENSE_PEPPER: secret, LICENSE_SEAL: secret, COORDINATION_API_URL: 'http://127.0.0.1:1' },
   };
 });
 afterAll(async () => {
-  for (const line of lines) line.stop();
+  for (const line of proxies) line.stop();
   await Promise.all([postgres.stop(), redis.stop()]);
 });
 

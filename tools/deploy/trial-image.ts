@@ -31,7 +31,7 @@ export interface TrialImage {
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
   /** Runs the HEALTHCHECK against a service with the given environment variables. */
-  readonly isWell: (environment: Readonly<Record<string, string>>) => Promise<boolean>;
+  readonly isHealthy: (environment: Readonly<Record<string, string>>) => Promise<boolean>;
   readonly remove: () => Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export async function buildImage(app: string): Promise<TrialImage> {
     variables: variablesOf(app),
     entrypoint: withoutNode(wordsOf(lastOf(app, 'ENTRYPOINT'))),
     command: wordsOf(lastOf(app, 'CMD')),
-    isWell: (environment) =>
+    isHealthy: (environment) =>
       promisify(execFile)(process.execPath, withoutNode(wordsOf(lastOf(app, 'HEALTHCHECK'))), {
         env: { ...environment },
       }).then(

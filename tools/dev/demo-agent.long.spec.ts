@@ -4,12 +4,12 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { type AppProcess, startApp, waitUntil, useWorld } from '@muster/testing';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { question, workNowAndThen } from './demo-agent.ts';
 
 const world = useWorld({});
 const folder = await mkdtemp(path.join(tmpdir(), 'muster-demo-'));
-const port = await freePort();
+const port = await findFreePort();
 let api: AppProcess;
 beforeAll(async () => {
   api = await startApp('apps/coordination-api/src/main.ts', {

@@ -8,7 +8,7 @@ import { demoHistory, type DemoPerson, type FinishedStory } from './demo-stories
 import { takeWork } from './demo-waiting.ts';
 
 export const historyWeeks = 12;
-const moveToPast = await readFile(path.join(import.meta.dirname, 'demo-history.sql'), 'utf8');
+const backdateSql = await readFile(path.join(import.meta.dirname, 'demo-history.sql'), 'utf8');
 const daysBetween = (historyWeeks * 7) / demoHistory.length;
 
 /**
@@ -28,7 +28,7 @@ export async function makeDemoHistory(
     await finishStory(client, people.ben, story.id, one);
     const daysAgo = (demoHistory.length - index - 1) * daysBetween + 0.2;
     // The work took between one and three days.
-    await pool.query(moveToPast, [story.id, daysAgo, 1 + ((index * 7) % 5) / 2]);
+    await pool.query(backdateSql, [story.id, daysAgo, 1 + ((index * 7) % 5) / 2]);
   }
   await people.ana.budgets.set({
     ...{ scope: 'project', targetId: projectId, period: 'month', action: 'notify', amountMicros: 20_000_000 },

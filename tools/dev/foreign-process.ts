@@ -14,14 +14,14 @@ export function isRunning(pid: number): boolean {
     // EPERM means that the process exists and runs as another account.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
-  return !isUncollected(pid);
+  return !isZombie(pid);
 }
 
 /**
  * Returns true for a zombie: a process that ended and was not collected by its parent. In many containers
  * that never happens, and the id stays taken.
  */
-function isUncollected(pid: number): boolean {
+function isZombie(pid: number): boolean {
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {

@@ -9,7 +9,7 @@ import { dataFolder } from './repository.ts';
 
 const claimOf = (folder: string): string => path.join(folder, 'instance.sqlite');
 /** The file with the process id of the holder, for other processes. */
-const nameOf = (folder: string): string => path.join(folder, 'instance.pid');
+const pidFileOf = (folder: string): string => path.join(folder, 'instance.pid');
 
 /**
  * Claims the folder for this process. Throws a one-line error that names the process that already holds it.
@@ -25,11 +25,11 @@ export function claimInstance(folder = dataFolder): { readonly release: () => vo
         : `Muster already runs here (process ${holder}): stop it with Ctrl-C, or with kill ${holder}`,
     );
   }
-  writeFileSync(nameOf(folder), process.pid.toString());
+  writeFileSync(pidFileOf(folder), process.pid.toString());
   return {
     release: () => {
       if (!claimed.isOpen) return;
-      rmSync(nameOf(folder), { force: true });
+      rmSync(pidFileOf(folder), { force: true });
       claimed.close();
     },
   };
@@ -39,7 +39,7 @@ export function claimInstance(folder = dataFolder): { readonly release: () => vo
 export function instanceHolder(folder = dataFolder): number | undefined {
   if (!existsSync(claimOf(folder)) || !isClaimed(claimOf(folder))) return undefined;
   try {
-    return Number(readFileSync(nameOf(folder), 'utf8'));
+    return Number(readFileSync(pidFileOf(folder), 'utf8'));
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 
-export interface Leash {
+export interface Watchdog {
   /** Ends the watch, because the process has ended normally. */
   release(): Promise<void>;
 }
@@ -30,7 +30,7 @@ done
  * Children are in their own process groups, because Ctrl-C must not reach them before this process has
  * decided the order. Nothing else would end them.
  */
-export function leash(pid: number, signal: 'TERM' | 'INT' | 'QUIT', folderToRemove = ''): Leash {
+export function leash(pid: number, signal: 'TERM' | 'INT' | 'QUIT', folderToRemove = ''): Watchdog {
   // Windows has no such shell. Only the next start cleans up there.
   if (process.platform === 'win32') return { release: () => Promise.resolve() };
   const watcher = spawn('/bin/sh', ['-c', WATCH, 'muster-leash', pid.toString(), signal, folderToRemove], {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { portOfApp, portsOf, readPort, refuseTakenPorts } from './ports.ts';
 
 describe('the port of an app', () => {
@@ -71,7 +71,7 @@ describe('before anything is started', () => {
   });
 
   it('metrics on the port of an app are refused', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const api = { name: 'coordination-api', port, variable: 'COORDINATION_API_PORT' };
     const docs = { name: 'docs', port: port - 10, variable: 'DOCS_PORT' };
     await expect(refuseTakenPorts([api, ...portsOf(docs).slice(1)])).rejects.toThrow(
@@ -87,7 +87,7 @@ describe('before anything is started', () => {
   });
 
   it('two apps with one port are refused', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const apps = [
       { name: 'coordination-api', port, variable: 'COORDINATION_API_PORT' },
       { name: 'docs', port, variable: 'DOCS_PORT' },

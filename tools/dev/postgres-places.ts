@@ -80,12 +80,12 @@ export async function findDurableFolder(wanted: string, account: DemoAccount | u
   });
   if (account === undefined) return wanted;
 
-  await handOver(wanted, account);
+  await chownFolder(wanted, account);
   if (await canWorkIn(wanted, account)) return wanted;
 
   const outside = await makeOutsideFolderOf(wanted);
   await cp(wanted, outside, { recursive: true });
-  await handOver(outside, account);
+  await chownFolder(outside, account);
   await rm(wanted, { recursive: true });
   await symlink(outside, wanted);
   return outside;
@@ -123,7 +123,7 @@ async function makeOutsideFolderOf(wanted: string): Promise<string> {
   return outside;
 }
 
-async function handOver(folder: string, { uid, gid }: DemoAccount): Promise<void> {
+async function chownFolder(folder: string, { uid, gid }: DemoAccount): Promise<void> {
   const { uid: owner } = await stat(folder);
   if (owner === uid) return;
   for (const entry of await readdir(folder, { recursive: true }))

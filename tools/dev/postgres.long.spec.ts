@@ -6,7 +6,7 @@ import { chmod, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import pg from 'pg';
 import { isRunning } from './foreign-process.ts';
 import { startPostgres } from './postgres.ts';
@@ -175,7 +175,7 @@ describe('a durable cluster', () => {
   );
 
   it('waits for nobody at a port that is taken', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const other = await startPostgres({ durable: false, port });
     await expect(startPostgres({ durable: true, dataDir: folder, port })).rejects.toThrow(/could not bind/);
     await other.stop();

@@ -5,7 +5,7 @@ import { chown, mkdir, open, readFile, rename, rm, stat, truncate, writeFile } f
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { accountForPostgres, type DemoAccount } from './account.ts';
 import { commandLineOf, endProcess } from './foreign-process.ts';
 import { findDurableFolder, findPostgresPrograms, type PostgresPrograms } from './postgres-places.ts';
@@ -88,7 +88,7 @@ async function startIn(
 
   const until = Date.now() + START_SECONDS * 1000;
   for (;;) {
-    const port = wantedPort ?? (await freePort());
+    const port = wantedPort ?? (await findFreePort());
     const args = Object.entries({ ...ALWAYS, ...(durable ? {} : WITHOUT_FSYNC), ...settings }).map(
       ([name, value]) => `--${name}=${value}`,
     );

@@ -13,7 +13,7 @@ let ticker: NodeJS.Timeout | undefined;
 const secondsSince = (started: number): number => (Date.now() - started) / 1000;
 
 /** Returns the line about current steps, or an empty text if there are none. */
-function current(): string {
+function statusLine(): string {
   if (underWay.size === 0) return '';
   const longest = Math.max(...[...underWay.values()].map(secondsSince));
   const line = `  … ${[...underWay.keys()].join(', ')}  ${longest.toFixed(0)} s`;
@@ -22,17 +22,17 @@ function current(): string {
 
 /** Rewrites the line about current steps, which is the last one on a terminal. */
 function redraw(): void {
-  if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${current()}`);
+  if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${statusLine()}`);
 }
 
 function tick(): void {
   if (process.stdout.isTTY) redraw();
-  else if (underWay.size > 0) process.stdout.write(`${current()}\n`);
+  else if (underWay.size > 0) process.stdout.write(`${statusLine()}\n`);
 }
 
 /** Prints a line for the person who watches the start. */
 export function say(line: string): void {
-  process.stdout.write(process.stdout.isTTY ? `\r\x1b[K${line}\n${current()}` : `${line}\n`);
+  process.stdout.write(process.stdout.isTTY ? `\r\x1b[K${line}\n${statusLine()}` : `${line}\n`);
 }
 
 /**

@@ -4,7 +4,7 @@ import { connect as connectPlain } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { commandLineOf, endProcess } from './foreign-process.ts';
 import { findRedisProgram } from './redis-program.ts';
 import { dataFolder } from './repository.ts';
@@ -79,7 +79,7 @@ async function startIn(
     () => false,
   );
   for (let attempt = 1; ; attempt += 1) {
-    const port = wantedPort ?? (await freePort());
+    const port = wantedPort ?? (await findFreePort());
     await using log = await open(logFile, tooLong ? 'w' : 'a');
     const logStart = (await log.stat()).size;
     const { service } = await startServiceProcess(

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { mapToSources, programFileOf } from '@muster/testing/bundles';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { type AppName } from './ports.ts';
 import { untilReady } from './readiness.ts';
 import { repositoryRoot } from './repository.ts';
@@ -45,7 +45,7 @@ export const sourcesOf = (name: AppName): string => `apps/${name}/src/main.ts`;
 export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOptions): Promise<ThrowAwayApp> {
   for (;;) {
     try {
-      return await startOn(options.port ?? (await freePort()), name, options);
+      return await startOn(options.port ?? (await findFreePort()), name, options);
     } catch (error) {
       // Another process has taken the free port before the app listened on it.
       if (options.port !== undefined || !(error as Error).message.includes('EADDRINUSE')) throw error;
@@ -55,7 +55,7 @@ export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOpti
 
 async function startOn(port: number, name: AppName, options: ThrowAwayAppOptions): Promise<ThrowAwayApp> {
   const url = `http://127.0.0.1:${port}`;
-  const metricsPort = await freePort();
+  const metricsPort = await findFreePort();
   const main = options.main ?? programFileOf(sourcesOf(name));
   const started = performance.now();
   const { child, service } = await startServiceProcess(

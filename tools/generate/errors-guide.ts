@@ -16,7 +16,7 @@ const end = '<!-- To here. -->';
  * Returns the advice about retries after an error. If the error's code has only one reason, returns the
  * remedy of that reason, which is more precise.
  */
-function againText(code: ErrorCode): string {
+function retryText(code: ErrorCode): string {
   const all = reasonsOf(code);
   const [first, ...more] = all;
   if (first !== undefined && more.length === 0) return reasons[first].remedy;
@@ -32,7 +32,7 @@ export async function errorsGuide(): Promise<string> {
   const [before, after] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
   const rows = (Object.keys(errorCodes) as ErrorCode[]).map((code) => {
     const { status, meaning } = errorCodes[code];
-    return `| ${status} | \`${code}\` | ${meaning} | ${againText(code)} |`;
+    return `| ${status} | \`${code}\` | ${meaning} | ${retryText(code)} |`;
   });
   const table = [
     '| status | code | what it means | send the same again? |',

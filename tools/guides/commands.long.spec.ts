@@ -8,7 +8,7 @@ import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { type DevFile, portsOfApps, repositoryRoot } from '@muster/tools';
 
 /** The limit is generous, because the machine may be busy. A command that hangs ends by itself. */
@@ -21,7 +21,7 @@ let environment: NodeJS.ProcessEnv;
 
 interface Ended {
   readonly code: number | null;
-  readonly said: string;
+  readonly output: string;
 }
 
 function begin(command: string, args: readonly string[]) {
@@ -32,7 +32,7 @@ function begin(command: string, args: readonly string[]) {
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += String(chunk)));
-  const ended = once(child, 'exit').then(([code]): Ended => ({ code: code as number | null, said }));
+  const ended = once(child, 'exit').then(([code]): Ended => ({ code: code as number | null, output: said }));
   return { child, ended, said: () => said };
 }
 
@@ -40,13 +40,13 @@ const ends = (command: string, args: readonly string[]): Promise<Ended> => begin
 const npmRun = (...args: string[]): Promise<Ended> => ends(process.execPath, [run, ...args]);
 
 let instance: ReturnType<typeof begin>;
-let facts: DevFile;
+let devFile: DevFile;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'muster-commands-'));
   const site = path.join(folder, 'no-site');
   const ports: Record<string, string> = {};
-  for (const { variable } of Object.values(portsOfApps)) ports[variable] = String(await freePort());
+  for (const { variable } of Object.values(portsOfApps)) ports[variable] = String(await findFreePort());
   // Nx and Jest mark their child processes with environment variables. The commands must not see them.
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(NX_|JEST_|NODE_|npm_)|^(DATABASE|REDIS)_URL$/.test(name),
@@ -64,7 +64,7 @@ beforeAll(async () => {
   });
   await Promise.race([isUp, instance.ended]);
   expect(instance.said()).toContain('Muster is up.');
-  facts = JSON.parse(await readFile(path.join(folder, 'data/dev.json'), 'utf8')) as DevFile;
+  devFile = JSON.parse(await readFile(path.join(folder, 'data/dev.json'), 'utf8')) as DevFile;
 });
 afterAll(async () => {
   instance.child.kill('SIGTERM');
@@ -77,8 +77,8 @@ afterAll(async () => {
 
 describe('npm start', () => {
   it('comes up though the docs are not there, and all else answers', async () => {
-    expect((await fetch(`${facts.docsUrl ?? ''}/readyz`).catch(() => null))?.status ?? 503).toBe(503);
-    for (const url of [facts.baseUrl, facts.licenseUrl, facts.workerUrl])
+    expect((await fetch(`${devFile.docsUrl ?? ''}/readyz`).catch(() => null))?.status ?? 503).toBe(503);
+    for (const url of [devFile.baseUrl, devFile.licenseUrl, devFile.workerUrl])
       expect((await fetch(`${url ?? ''}/readyz`)).status).toBe(200);
   });
 
@@ -91,7 +91,7 @@ describe('npm start', () => {
   it('answers the first call', async () => {
     const [, call = ''] = /```sh\n(BASE_URL=[\s\S]*?)```/.exec(readme) ?? [];
     const here = call.replaceAll('./.data/dev.json', path.join(folder, 'data/dev.json'));
-    const { code, said } = await ends('bash', ['-ec', here]);
+    const { code, output: said } = await ends('bash', ['-ec', here]);
     expect([code, said]).toEqual([0, expect.stringContaining('"items":[{')]);
   });
 });
@@ -144,7 +144,7 @@ describe('--help', () => {
   it.each(['start', 'test', 'bench', 'prove', 'tour', 'images', 'generate', 'muster', 'license'])(
     'is what npm run %s says, and all that it does',
     async (command) => {
-      const { code, said } = await npmRun(command, '--help');
+      const { code, output: said } = await npmRun(command, '--help');
       expect([code, said]).toEqual([0, expect.stringMatching(/^(npm (run )?\w+|Usage)/)]);
     },
   );
@@ -162,7 +162,7 @@ describe('every command', () => {
   });
 
   const goesWell = async (_command: string, [attempt, says]: Attempt): Promise<void> => {
-    const { code, said } = await attempt();
+    const { code, output: said } = await attempt();
     expect(said).toMatch(says);
     // The output is on both sides of the comparison, so that a failure shows it.
     expect([code, said]).toEqual([0, said]);

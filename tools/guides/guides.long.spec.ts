@@ -17,7 +17,7 @@ import { migrate } from '@muster/migrations';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { waitUntil } from '@muster/testing';
 import { builtMainFile } from '@muster/testing/bundles';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { Webhook } from 'standardwebhooks';
 import {
   type Postgres,
@@ -217,7 +217,7 @@ const isHeard = (port: number): Promise<boolean> =>
 it('shows a receiver of webhooks that takes what Muster signed, and nothing else', async () => {
   const page = await readFile(path.join(guides, 'webhooks.md'), 'utf8');
   const [, code = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
-  const port = await freePort();
+  const port = await findFreePort();
   const muster = connect({ baseUrl: api.url, token: environment['ADMIN_TOKEN'] ?? '' });
   const url = `http://127.0.0.1:${port}/`;
   const { secret } = await muster.webhooks.create({ projectId: 'WEB', url, kinds: ['story.created'] });
@@ -271,7 +271,7 @@ it('shows how a shop issues by one call and hears of the activation', async () =
     expect(answer.status).toBe(200);
     return (await answer.json()) as Answer;
   };
-  const port = await freePort();
+  const port = await findFreePort();
   const url = `http://127.0.0.1:${port}/`;
   const hook = { url, kinds: ['activated'] };
   const { secret } = await post<{ secret: string }>('/api/operators/webhooks/create', hook);

@@ -55,7 +55,7 @@ export function globalsOfSpec(): Globals {
 
 const workspace = new URL('../../', import.meta.url).href;
 /** Returns true for a spec's own modules, which may use Jest. */
-const helpsSpecs = (url: string): boolean =>
+const isSpecHelper = (url: string): boolean =>
   url.startsWith(workspace) &&
   /^((apps|libs)\/[^/]+\/test|libs\/testing\/src)\/.*(?<!\.spec)\.ts(\?|$)/.test(url.slice(workspace.length));
 
@@ -63,14 +63,14 @@ registerHooks({
   resolve(specifier, context, next) {
     if (specifier === '@jest/globals') {
       const { parentURL: from = '' } = context;
-      if (!/\.(spec|long)\.ts$/.test(from) && !helpsSpecs(from))
+      if (!/\.(spec|long)\.ts$/.test(from) && !isSpecHelper(from))
         throw new Error(
           `${from} would keep the Jest of the first spec file: it belongs in test/ or libs/testing`,
         );
       return { url: `${globalsUrl}?${files}`, shortCircuit: true };
     }
     const found = next(specifier, context);
-    return helpsSpecs(found.url) ? { ...found, url: `${found.url}?${files}` } : found;
+    return isSpecHelper(found.url) ? { ...found, url: `${found.url}?${files}` } : found;
   },
 });
 

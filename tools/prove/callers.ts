@@ -115,7 +115,7 @@ export const inWords = (heard: CallReply): string =>
   `${heard.status}: ${JSON.stringify(heard.body).slice(0, 300)}`;
 
 /** Returns true for a 503 as the contract defines it, with a Retry-After of at least one second. */
-export const asksToComeAgain = ({ status, body, retryAfter }: CallReply): boolean =>
+export const asksToRetry = ({ status, body, retryAfter }: CallReply): boolean =>
   status === 503 && body['code'] === 'unavailable' && Number(retryAfter) >= 1;
 
 /** Returns the quantile `part` (0 to 1) of the values. */

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Dice } from '@muster/tools';
-import { type FaultyLine, faults, startFaultyLine } from './faulty-line.ts';
+import { type FaultyProxy, faults, startFaultyProxy } from './faulty-line.ts';
 
 let server: Server;
-let line: FaultyLine;
+let line: FaultyProxy;
 let heard: string[];
 const clients: Socket[] = [];
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
-  line = await startFaultyLine(`tcp://127.0.0.1:${address.port}`);
+  line = await startFaultyProxy(`tcp://127.0.0.1:${address.port}`);
 });
 afterEach(() => {
   for (const client of clients.splice(0)) client.destroy();

@@ -9,7 +9,7 @@ import { type Dice, type Relay, startRelay } from '@muster/tools';
 export const faults = ['cut', 'stalled', 'muted'] as const;
 export type Fault = (typeof faults)[number];
 
-export interface FaultyLine extends Relay {
+export interface FaultyProxy extends Relay {
   /** The number of broken connections, by fault. */
   readonly broken: Readonly<Record<Fault, number>>;
   /**
@@ -62,7 +62,7 @@ interface Holds {
    * Removes the first hold whose text is in the chunk. Returns the function that reports this to its waiter.
    */
   readonly takeOut: (chunk: Buffer) => (() => void) | undefined;
-  readonly add: FaultyLine['holdBefore'];
+  readonly add: FaultyProxy['holdBefore'];
 }
 
 function createHolds(): Holds {
@@ -111,7 +111,7 @@ function breakAs(fault: Fault, one: Connection, millis: number): void {
   }, millis).unref();
 }
 
-export async function startFaultyLine(serverUrl: string): Promise<FaultyLine> {
+export async function startFaultyProxy(serverUrl: string): Promise<FaultyProxy> {
   const connections = new Set<Connection>();
   const broken: Record<Fault, number> = { cut: 0, stalled: 0, muted: 0 };
   const holds = createHolds();

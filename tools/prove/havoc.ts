@@ -33,7 +33,7 @@ export function wreak(dice: Dice, { least, most }: Pauses, act: () => Promise<vo
 }
 
 /** Runs `act` and stops the faults afterwards. */
-export async function whileWreaking(havocs: readonly Havoc[], act: () => Promise<unknown>): Promise<void> {
+export async function runUnderFaults(havocs: readonly Havoc[], act: () => Promise<unknown>): Promise<void> {
   try {
     await act();
   } finally {

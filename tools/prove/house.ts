@@ -18,7 +18,7 @@ export interface Altered {
   readonly gateway?: readonly GuardRemoval[];
 }
 
-export async function startHouse(services: Scope, altered: Altered = {}): Promise<TestSite> {
+export async function startTestSite(services: Scope, altered: Altered = {}): Promise<TestSite> {
   const database = await services.database();
   const api = await startApp(services, 'coordination-api', {
     environment: { DATABASE_URL: database.url },

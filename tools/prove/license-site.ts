@@ -8,9 +8,9 @@ import { type Pool } from '@muster/driver';
 import { type Dice, type ThrowAwayApp } from '@muster/tools';
 import { Breakable } from './breakable.ts';
 import { startApp } from './bundles.ts';
-import { startFaultyLine } from './faulty-line.ts';
+import { startFaultyProxy } from './faulty-line.ts';
 import { type GuardRemoval } from './guards.ts';
-import { whileWreaking, wreak } from './havoc.ts';
+import { runUnderFaults, wreak } from './havoc.ts';
 import { type Findings } from './property.ts';
 import { countOf, type Scope } from './services.ts';
 import { comesToBe, tapInto } from './site.ts';
@@ -71,7 +71,7 @@ export interface LicenseSite {
 const triesForMillis = 60_000;
 const againMillis = 40;
 const betweenBreaks = { least: 60, most: 250 };
-const breaksForEachKill = 6;
+const faultsPerKill = 6;
 
 export async function openLicenseSite(
   scope: Scope,
@@ -79,7 +79,7 @@ export async function openLicenseSite(
 ): Promise<LicenseSite> {
   const { url: databaseUrl, owner } = await scope.database();
   const tapped = await tapInto(scope, databaseUrl, removals);
-  const line = await startFaultyLine(tapped);
+  const line = await startFaultyProxy(tapped);
   scope.onStop(() => line.stop());
   const environment = { DATABASE_URL: line.through(tapped), ...limits };
   const service = await Breakable.start((port) => startApp(scope, 'license-service', { environment, port }));
@@ -144,10 +144,10 @@ export async function openLicenseSite(
       let breaks = 0;
       const breaking = wreak(dice, betweenBreaks, async () => {
         breaks += 1;
-        if (breaks % breaksForEachKill === 0) await service.killAndStartAgain();
+        if (breaks % faultsPerKill === 0) await service.killAndStartAgain();
         else line.breakOne(dice);
       });
-      await whileWreaking([breaking], act);
+      await runUnderFaults([breaking], act);
     },
     report: (violations, figures) => ({
       violations: [...violations, ...strange],

@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
 });
 
 const scale: Scale = options.short ? 'short' : 'long';
-const mostShown = 5;
+const maxShown = 5;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -46,9 +46,9 @@ function chosen(): readonly Property[] {
 function show(name: string, isFine: boolean, { violations, figures }: Findings, millis: number): void {
   say(`  ${isFine ? '✓' : '✗'} ${name} (${figuresInWords(figures)}, ${(millis / 1000).toFixed(1)} s)`);
   if (isFine) return;
-  for (const violation of violations.slice(0, mostShown))
+  for (const violation of violations.slice(0, maxShown))
     say(`      ${violation.replaceAll('\n', '\n      ')}`);
-  if (violations.length > mostShown) say(`      … and ${violations.length - mostShown} more`);
+  if (violations.length > maxShown) say(`      … and ${violations.length - maxShown} more`);
   if (violations.length === 0) say('      nothing came of it: what was to find this looks away');
 }
 

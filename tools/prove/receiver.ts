@@ -17,7 +17,7 @@ export interface Inbox {
   /** The sequence numbers of messages, in the order in which they were first accepted. */
   readonly order: number[];
   /** Violations, such as a bad signature or an id that came with two numbers. */
-  readonly wrong: string[];
+  readonly problems: string[];
   tries: number;
 }
 
@@ -34,7 +34,7 @@ export interface ProofReceiver {
 }
 
 /** The number of failed attempts per hundred. */
-const failsOfHundred = 30;
+const failurePercent = 30;
 
 /**
  * Starts a receiver that answers many messages with an error. Half of the messages with an error have been
@@ -61,21 +61,21 @@ export async function openReceiver(
     if (before === undefined) {
       inbox.taken.set(id, seq);
       inbox.order.push(seq);
-    } else if (before !== seq) inbox.wrong.push(`${id} came as ${before} and as ${seq}`);
+    } else if (before !== seq) inbox.problems.push(`${id} came as ${before} and as ${seq}`);
   };
 
   const answer = (path: string, headers: Record<string, string>, body: string): 503 | 204 => {
     const inbox = inboxes.get(path)?.inbox;
     if (inbox !== undefined) inbox.tries += 1;
     const id = headers['webhook-id'] ?? '';
-    const fails = !(failsOnceEach && failed.has(id)) && dice.chance(failsOfHundred / 100);
+    const fails = !(failsOnceEach && failed.has(id)) && dice.chance(failurePercent / 100);
     if (fails) failed.add(id);
     try {
       // In half of the failures the receiver accepts the message, and the sender repeats it because the
       // acknowledgment is missing.
       if (!fails || dice.chance(0.5)) take(path, headers, body);
     } catch (error) {
-      inbox?.wrong.push(String(error));
+      inbox?.problems.push(String(error));
     }
     return fails ? 503 : 204;
   };
@@ -99,7 +99,7 @@ export async function openReceiver(
     ...{ isSilent: false, unanswered: 0 },
     url: (path) => `http://127.0.0.1:${port}${path}`,
     inbox: (path, secret) => {
-      const inbox: Inbox = { taken: new Map(), order: [], wrong: [], tries: 0 };
+      const inbox: Inbox = { taken: new Map(), order: [], problems: [], tries: 0 };
       inboxes.set(path, { inbox, verifier: new Webhook(secret) });
       return inbox;
     },

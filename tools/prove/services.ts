@@ -18,13 +18,13 @@ export interface Database {
   readonly owner: Pool;
 }
 
-type Ending = () => Promise<void> | void;
+type Cleanup = () => Promise<void> | void;
 
 /** The resources of one run. They are released in reverse order. */
 export class Scope {
   /** The scope of resources that all runs share, and that outlives this run. */
   readonly home: Scope;
-  readonly #endings: Ending[] = [];
+  readonly #endings: Cleanup[] = [];
   readonly #shared = new Map<string, Promise<unknown>>();
   /** The guards to remove from statements, and for each of them if a statement contained it. */
   readonly #met = new Map<GuardRemoval, boolean>();
@@ -36,7 +36,7 @@ export class Scope {
     this.home = home ?? this;
   }
 
-  onStop(end: Ending): void {
+  onStop(end: Cleanup): void {
     this.#endings.push(end);
   }
 

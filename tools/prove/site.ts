@@ -7,7 +7,7 @@ import { type Client, createClient, httpTransport, retrying } from '@muster/clie
 import { type ThrowAwayApp } from '@muster/tools';
 import { startApp } from './bundles.ts';
 import { Breakable, type Breakables, findBreakables } from './breakable.ts';
-import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
+import { type FaultyProxy, startFaultyProxy } from './faulty-line.ts';
 import { type Database, type Scope } from './services.ts';
 import { type GuardRemoval } from './guards.ts';
 import { foundOrganization, type TestOrg, type TestUser } from './organization.ts';
@@ -18,7 +18,7 @@ export interface Replica {
   readonly api: Breakable<ThrowAwayApp>;
   /** The address of the relay to the instance, whose connections may break. */
   readonly url: string;
-  readonly lines: readonly FaultyLine[];
+  readonly proxies: readonly FaultyProxy[];
 }
 
 /** A delivery worker, and the folder to which it writes mails. */
@@ -94,7 +94,7 @@ export async function openSite(scope: Scope, { people: count, removals = [] }: S
     postgres: breakables.postgres.kills,
     apis: copies.reduce((sum, { api }) => sum + api.kills, 0),
     connections: copies
-      .flatMap(({ lines }) => lines.flatMap(({ broken }) => Object.values(broken)))
+      .flatMap(({ proxies: lines }) => lines.flatMap(({ broken }) => Object.values(broken)))
       .reduce((sum, one) => sum + one, 0),
   });
   const before = brokenEver();
@@ -133,8 +133,8 @@ export async function openSite(scope: Scope, { people: count, removals = [] }: S
 async function layGround(scope: Scope, removals: readonly GuardRemoval[]): Promise<Ground> {
   const breakables = await findBreakables(scope);
   const database = await breakables.database(scope);
-  const line = async (to: string): Promise<FaultyLine> => {
-    const started = await startFaultyLine(to);
+  const line = async (to: string): Promise<FaultyProxy> => {
+    const started = await startFaultyProxy(to);
     scope.onStop(() => started.stop());
     return started;
   };
@@ -144,7 +144,7 @@ async function layGround(scope: Scope, removals: readonly GuardRemoval[]): Promi
     const environment = { DATABASE_URL: toDatabase.through(url), ...webhooksTo, ...fromForges };
     const api = await Breakable.start((port) => startApp(scope, 'coordination-api', { environment, port }));
     const toApi = await line(api.url);
-    return { api, url: toApi.through(api.url), lines: [toDatabase, toApi] };
+    return { api, url: toApi.through(api.url), proxies: [toDatabase, toApi] };
   };
   return { breakables, database, copies: await Promise.all([openCopy(), openCopy()]) };
 }

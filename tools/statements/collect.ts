@@ -114,12 +114,14 @@ async function callAll(
     if (typeof exported !== 'function' || signature === undefined) continue;
     const values = valuesFor(name);
     for (let call = 0; call < calls; call += 1)
-      await settled(() => (exported as (...given: unknown[]) => unknown)(...values.argumentsOf(signature)));
+      await settleCall(() =>
+        (exported as (...given: unknown[]) => unknown)(...values.argumentsOf(signature)),
+      );
   }
 }
 
 /** Calls the function and binds the statements in its result. An error for a random value is ignored. */
-async function settled(call: () => unknown): Promise<void> {
+async function settleCall(call: () => unknown): Promise<void> {
   try {
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise((resolve) => (timer = setTimeout(resolve, 50)));

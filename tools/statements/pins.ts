@@ -5,7 +5,7 @@
 import { parse } from 'libpg-query';
 
 /** Returns the name of a tenant table's organization column; undefined for any other table. */
-export type OrganizationColumn = (table: string) => string | undefined;
+export type OrganizationColumnOf = (table: string) => string | undefined;
 
 interface Node {
   readonly [kind: string]: unknown;
@@ -38,7 +38,7 @@ interface Level {
   readonly kind: string;
   readonly node: Node;
   /** Names of the common table expressions that this query level can see. */
-  readonly named: ReadonlySet<string>;
+  readonly cteNames: ReadonlySet<string>;
 }
 
 interface Reference {
@@ -52,7 +52,7 @@ interface Reference {
  * directly or through another table of the level. An equation with a table of an outer level or with a common
  * table expression does not count.
  */
-export async function unpinnedIn(text: string, columnOf: OrganizationColumn): Promise<string[]> {
+export async function unpinnedIn(text: string, columnOf: OrganizationColumnOf): Promise<string[]> {
   const unpinned: string[] = [];
   for (const level of levelsIn(await parse(text), new Set())) unpinned.push(...unpinnedOf(level, columnOf));
   return unpinned;
@@ -71,7 +71,7 @@ function* levelsIn(node: unknown, named: ReadonlySet<string>): Generator<Level> 
     const isHalf = (kind === 'larg' || kind === 'rarg') && 'op' in inner;
     const isLevel = isHalf || (levels as readonly string[]).includes(kind);
     const sees = isLevel ? new Set([...named, ...namesOf(inner)]) : named;
-    if (isLevel) yield { kind, node: inner, named: sees };
+    if (isLevel) yield { kind, node: inner, cteNames: sees };
     yield* levelsIn(inner, sees);
   }
 }
@@ -79,7 +79,7 @@ function* levelsIn(node: unknown, named: ReadonlySet<string>): Generator<Level> 
 const namesOf = (statement: Node): string[] =>
   listOf(statement['withClause'], 'ctes').map((cte) => textOf(childOf(cte, 'CommonTableExpr'), 'ctename'));
 
-function unpinnedOf({ kind, node, named }: Level, columnOf: OrganizationColumn): string[] {
+function unpinnedOf({ kind, node, cteNames: named }: Level, columnOf: OrganizationColumnOf): string[] {
   const references: Reference[] = [];
   const quals: unknown[] = [node['whereClause']];
   const visit = (item: unknown): void => {

@@ -13,7 +13,7 @@ export interface Given {
   readonly pool: () => Pool;
 }
 
-const deepest = 9;
+const maxDepth = 9;
 const { TypeFlags } = ts;
 
 /**
@@ -77,7 +77,7 @@ export class Values {
   }
 
   #ofUnion(type: ts.UnionType, name: string, depth: number): unknown {
-    const kinds = depth > deepest ? type.types.filter((one) => !(one.flags & TypeFlags.Object)) : type.types;
+    const kinds = depth > maxDepth ? type.types.filter((one) => !(one.flags & TypeFlags.Object)) : type.types;
     return this.of(this.#dice.pick(kinds.length === 0 ? type.types : kinds), name, false, depth);
   }
 
@@ -91,7 +91,7 @@ export class Values {
   #ofObject(type: ts.Type, name: string, depth: number): unknown {
     const checker = this.#checker;
     const known = type.getSymbol()?.name ?? type.aliasSymbol?.name ?? '';
-    if (depth > deepest) return null;
+    if (depth > maxDepth) return null;
     const arguments_ = () => checker.getTypeArguments(type as ts.TypeReference);
     const inner = (index: number) => {
       const one = arguments_()[index];

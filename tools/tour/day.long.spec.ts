@@ -4,7 +4,7 @@ import { type BoardFile } from '@muster/import-files/board-file';
 import { checkKept } from './checks/kept.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { Journal } from './journal.ts';
-import { spendDay } from './morning.ts';
+import { runTourDay } from './morning.ts';
 import { conversation } from './steps/conversation.ts';
 import { convert } from './steps/convert.ts';
 import { specs } from './steps/specs.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => instance.stop());
 
 it('passes on a small board', async () => {
-  const checks = await spendDay(instance, board, 'small-day');
+  const checks = await runTourDay(instance, board, 'small-day');
   expect(checks.filter(({ holds }) => !holds)).toEqual([]);
 }, 120_000);
 

@@ -9,14 +9,14 @@ import { conversation } from './steps/conversation.ts';
 import { convert } from './steps/convert.ts';
 import { specs } from './steps/specs.ts';
 import { creates, moves, planning } from './steps/stories.ts';
-import { spendAfternoon } from './steps/team-of-eight/afternoon.ts';
+import { runAfternoon } from './steps/team-of-eight/afternoon.ts';
 import { foundTeam } from './team.ts';
 import { type TourStep, type Tour } from './tour-state.ts';
 
 const morning: readonly TourStep[] = [specs, planning, moves, creates, conversation];
 
 /** A team's morning on a board, and an afternoon of eight people with roles. */
-export async function spendDay(
+export async function runTourDay(
   instance: Instance,
   boardFile: BoardFile,
   orgSlug: string,
@@ -40,6 +40,6 @@ export async function spendDay(
     return `${tour.stories.size} stories, ${tour.specs.size} specs, ${tour.comments.size} comments`;
   };
   await outing.step('Everything is read back', readBack, journal);
-  const afternoon = await spendAfternoon(instance, outing);
+  const afternoon = await runAfternoon(instance, outing);
   return [...checks, ...afternoon.checks, ...checkAnswers([...journal.calls, ...afternoon.calls])];
 }

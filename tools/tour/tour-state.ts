@@ -3,12 +3,12 @@ import { type BoardFile } from '@muster/import-files/board-file';
 import { type TourTeam, type Teammate } from './team.ts';
 
 /** Fields of a story after the last acknowledged write. */
-type StoryTruth = Pick<
+type ExpectedStory = Pick<
   Story,
   'title' | 'status' | 'labels' | 'epicId' | 'estimate' | 'priority' | 'blockedBy'
 >;
 
-export interface CommentTruth {
+export interface ExpectedComment {
   readonly id: string;
   readonly storyId: string;
   readonly parentId: string | null;
@@ -26,10 +26,10 @@ export interface Tour {
   readonly projectId: string;
   /** The ID of each story, by its localId in the board file. */
   readonly storyIds: ReadonlyMap<string, string>;
-  readonly stories: Map<string, StoryTruth>;
+  readonly stories: Map<string, ExpectedStory>;
   /** The only version of each spec by the ID of its story. */
   readonly specs: Map<string, string>;
-  readonly comments: Map<string, CommentTruth>;
+  readonly comments: Map<string, ExpectedComment>;
 }
 
 /** A step of the tour's morning. `run` returns a line with the step's result. */
@@ -46,7 +46,7 @@ export const truthOf = ({
   estimate,
   priority,
   blockedBy,
-}: StoryTruth): StoryTruth => ({ title, status, labels, epicId, estimate, priority, blockedBy });
+}: ExpectedStory): ExpectedStory => ({ title, status, labels, epicId, estimate, priority, blockedBy });
 
 /** Remembers the story that a write returned. */
 export function noteStory({ stories }: Tour, story: Story): void {

@@ -12,7 +12,7 @@ import { exitCodeOf } from '@muster/tools';
 import { type Check } from './check.ts';
 import { findInstance, type Instance } from './instance.ts';
 import { spendAgentDay } from './mcp/day.ts';
-import { spendDay } from './morning.ts';
+import { runTourDay } from './morning.ts';
 import { show, showCheck } from './show.ts';
 
 const usage = 'usage: npm run tour -- [board.json], or npm run tour -- --mcp';
@@ -20,7 +20,7 @@ const ownBoard = path.join(import.meta.dirname, 'board.json');
 
 interface Plan {
   readonly title: string;
-  readonly spend: (instance: Instance, orgSlug: string) => Promise<readonly Check[]>;
+  readonly runPlan: (instance: Instance, orgSlug: string) => Promise<readonly Check[]>;
 }
 
 async function readPlan(): Promise<Plan> {
@@ -30,13 +30,13 @@ async function readPlan(): Promise<Plan> {
   });
   const [given] = positionals;
   if (positionals.length > (values.mcp ? 0 : 1)) throw new Error(usage);
-  if (values.mcp) return { title: 'by MCP alone', spend: spendAgentDay };
+  if (values.mcp) return { title: 'by MCP alone', runPlan: spendAgentDay };
   // npm runs scripts in the root of the repository. A relative path refers to the caller's folder.
   const file = given === undefined ? ownBoard : path.resolve(process.env['INIT_CWD'] ?? '.', given);
   const boardFile = await readBoardFile(file);
   return {
     title: `with ${path.relative(process.cwd(), file)}`,
-    spend: (instance, orgSlug) => spendDay(instance, boardFile, orgSlug),
+    runPlan: (instance, orgSlug) => runTourDay(instance, boardFile, orgSlug),
   };
 }
 
@@ -49,7 +49,7 @@ async function run(): Promise<boolean> {
     show(`Muster on tour ${plan.title}`);
     show(`${instance.baseUrl} (${instance.description}), organization ${orgSlug}`);
     show('');
-    const checks = await plan.spend(instance, orgSlug);
+    const checks = await plan.runPlan(instance, orgSlug);
     show('');
     for (const check of checks) showCheck(check);
     const failed = checks.filter(({ holds }) => !holds).length;

@@ -22,7 +22,7 @@ import {
 
 const [behaviour = '', home = ''] = process.argv.slice(2);
 
-const note = (file: string, value: unknown): Promise<void> =>
+const appendJsonLine = (file: string, value: unknown): Promise<void> =>
   appendFile(path.join(home, file), `${JSON.stringify(value)}\n`);
 const linesOf = async (file: string): Promise<string[]> =>
   (await readFile(path.join(home, file), 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
@@ -48,16 +48,16 @@ interface Turn {
   readonly count: number;
 }
 
-const say = ({ client, sessionId }: Turn, update: SessionUpdate): Promise<void> =>
+const sendUpdate = ({ client, sessionId }: Turn, update: SessionUpdate): Promise<void> =>
   client.notify(methods.client.session.update, { sessionId, update });
-const speak = (turn: Turn, text: string, messageId?: string): Promise<void> =>
-  say(turn, {
+const sendMessage = (turn: Turn, text: string, messageId?: string): Promise<void> =>
+  sendUpdate(turn, {
     sessionUpdate: 'agent_message_chunk',
     content: { type: 'text', text },
     ...(messageId && { messageId }),
   });
 
-async function ask(turn: Turn, kind: ToolKind, title: string, place?: string): Promise<void> {
+async function askPermission(turn: Turn, kind: ToolKind, title: string, place?: string): Promise<void> {
   const { client, sessionId } = turn;
   const { outcome } = await client.request(methods.client.session.requestPermission, {
     sessionId,
@@ -71,33 +71,41 @@ async function ask(turn: Turn, kind: ToolKind, title: string, place?: string): P
       { optionId: 'no', name: 'No', kind: 'reject_once' },
     ],
   });
-  await note('outcomes', [title, outcome.outcome === 'selected' ? outcome.optionId : outcome.outcome]);
+  await appendJsonLine('outcomes', [
+    title,
+    outcome.outcome === 'selected' ? outcome.optionId : outcome.outcome,
+  ]);
 }
 
 const behaviours: Readonly<Record<string, (turn: Turn) => Promise<StopReason>>> = {
   'says two messages': async (turn) => {
     await writeFile('answer.txt', 'good\n');
-    await speak(turn, 'A notice of the agent.', 'one');
-    await speak(turn, 'It says ', 'two');
-    await speak(turn, 'good night.', 'two');
+    await sendMessage(turn, 'A notice of the agent.', 'one');
+    await sendMessage(turn, 'It says ', 'two');
+    await sendMessage(turn, 'good night.', 'two');
     return 'end_turn';
   },
   works: async (turn) => {
     const entry = { priority: 'medium' } as const;
-    await say(turn, {
+    await sendUpdate(turn, {
       sessionUpdate: 'plan',
       entries: [
         { ...entry, content: 'Read', status: 'completed' },
         { ...entry, content: 'Write', status: 'pending' },
       ],
     });
-    await speak(turn, 'I begin.\n');
-    await say(turn, { sessionUpdate: 'tool_call', toolCallId: '1', title: 'Write answer.txt', kind: 'edit' });
+    await sendMessage(turn, 'I begin.\n');
+    await sendUpdate(turn, {
+      sessionUpdate: 'tool_call',
+      toolCallId: '1',
+      title: 'Write answer.txt',
+      kind: 'edit',
+    });
     await writeFile('answer.txt', 'good\n');
-    await speak(turn, 'It says ');
-    await speak(turn, 'good night.');
+    await sendMessage(turn, 'It says ');
+    await sendMessage(turn, 'good night.');
     const cost = { amount: 0.25, currency: 'USD' };
-    await say(turn, { sessionUpdate: 'usage_update', used: 900, size: 200_000, cost });
+    await sendUpdate(turn, { sessionUpdate: 'usage_update', used: 900, size: 200_000, cost });
     return 'end_turn';
   },
   'mends what does not pass': async ({ count }) => {
@@ -110,24 +118,24 @@ const behaviours: Readonly<Record<string, (turn: Turn) => Promise<StopReason>>> 
     return 'end_turn';
   },
   'asks for permission': async (turn) => {
-    await ask(turn, 'execute', 'npm test');
-    await ask(turn, 'edit', 'inside', path.resolve('answer.txt'));
-    await ask(turn, 'edit', 'outside', '/etc/hosts');
-    await ask(turn, 'fetch', 'a page');
-    await ask(turn, 'delete', 'answer.txt');
+    await askPermission(turn, 'execute', 'npm test');
+    await askPermission(turn, 'edit', 'inside', path.resolve('answer.txt'));
+    await askPermission(turn, 'edit', 'outside', '/etc/hosts');
+    await askPermission(turn, 'fetch', 'a page');
+    await askPermission(turn, 'delete', 'answer.txt');
     await writeFile('answer.txt', 'good\n');
     return 'end_turn';
   },
   'leaves off when it is told': async () => {
     await writeFile('answer.txt', 'half\n');
     await told('never');
-    await note('outcomes', 'left off');
+    await appendJsonLine('outcomes', 'left off');
     return 'cancelled';
   },
   'asks when it is told to stop': async (turn) => {
     await writeFile('answer.txt', 'half\n');
     await told('never');
-    await ask(turn, 'delete', 'answer.txt');
+    await askPermission(turn, 'delete', 'answer.txt');
     return 'cancelled';
   },
   'hears nothing': async () => {
@@ -139,11 +147,11 @@ const behaviours: Readonly<Record<string, (turn: Turn) => Promise<StopReason>>> 
       spawn('sleep', ['622'], { stdio: 'ignore', detached: true }),
     ];
     await writeFile(path.join(home, 'pids'), [process.pid, ...children.map(({ pid }) => pid)].join('\n'));
-    await speak({ client, sessionId: 'one', text: '', count: 1 }, 'Deaf.\n');
+    await sendMessage({ client, sessionId: 'one', text: '', count: 1 }, 'Deaf.\n');
     return new Promise(() => undefined);
   },
   'dies in its turn': async (turn) => {
-    await speak(turn, 'Out of ideas.\n');
+    await sendMessage(turn, 'Out of ideas.\n');
     process.exit(3);
   },
   refuses: () => Promise.resolve('refusal'),
@@ -169,14 +177,14 @@ const connection = agent({ name: 'spec' })
     };
   })
   .onRequest(methods.agent.session.new, async ({ params }) => {
-    await note('sessions', { method: 'new', ...params });
+    await appendJsonLine('sessions', { method: 'new', ...params });
     return { sessionId: 'one' };
   })
   .onRequest(methods.agent.session.load, async (context) => {
     const { sessionId } = context.params;
-    await note('sessions', { method: 'load', ...context.params });
+    await appendJsonLine('sessions', { method: 'load', ...context.params });
     // The agent repeats the earlier conversation before it answers the request, as the protocol requires.
-    await speak({ client: context.client, sessionId, text: '', count: 0 }, 'Of long ago.\n');
+    await sendMessage({ client: context.client, sessionId, text: '', count: 0 }, 'Of long ago.\n');
     return {};
   })
   .onNotification(methods.agent.session.cancel, () => {
@@ -185,7 +193,7 @@ const connection = agent({ name: 'spec' })
   .onRequest(methods.agent.session.prompt, async (context) => {
     const { sessionId, prompt } = context.params;
     const text = prompt.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
-    await note('prompts', text);
+    await appendJsonLine('prompts', text);
     const turn = { client: context.client, sessionId, text, count: (await linesOf('prompts')).length };
     const behave = behaviours[behaviour];
     if (behaviour === 'wants a login at its first turn') throw RequestError.authRequired();

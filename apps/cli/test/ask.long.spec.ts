@@ -56,7 +56,7 @@ describe('an agent', () => {
     const script =
       'if grep "Blue" "$MUSTER_PROMPT_FILE" > answer.txt; then exit 0; fi; rm answer.txt; muster ask --no-wait "Which color?"';
     const working = await startAgent(key, script);
-    await working.until('waiting');
+    await working.waitForEvent('waiting');
     expect(await executionOf(key)).toMatchObject({ state: 'waiting_input' });
     await answer(key, await findQuestion(key), 'Blue');
     expect(await working.ended).toBe(0);
@@ -70,7 +70,7 @@ describe('an agent', () => {
 describe('a script', () => {
   it('gets the question and its replies as JSON', async () => {
     const key = await makeStory();
-    const asked = muster.as(stories.people.ben, 'ask', '--story', key, '--json', 'Which color?');
+    const asked = muster.runAs(stories.people.ben, 'ask', '--story', key, '--json', 'Which color?');
     await answer(key, await findQuestion(key), 'Blue');
     const { code, out } = await asked;
     expect([code, JSON.parse(out)]).toMatchObject([
@@ -82,7 +82,7 @@ describe('a script', () => {
   it('hears that the question or its story was deleted', async () => {
     const [one, other] = [await makeStory(), await makeStory()];
     const asked = [one, other].map((key) =>
-      muster.as(stories.people.ben, 'ask', '--story', key, 'Which color?'),
+      muster.runAs(stories.people.ben, 'ask', '--story', key, 'Which color?'),
     );
     await stories.chloe.comments.delete({ commentId: await findQuestion(one) });
     await findQuestion(other);
@@ -94,7 +94,7 @@ describe('a script', () => {
   });
 
   it('has to name a story', async () => {
-    expect(await muster.as(stories.people.ben, 'ask', 'Which color?')).toMatchObject({
+    expect(await muster.runAs(stories.people.ben, 'ask', 'Which color?')).toMatchObject({
       code: 2,
       err: expect.stringContaining('no story is given'),
     });

@@ -17,12 +17,12 @@ evidence:
 `);
 const report = '<testsuite tests="1"><testcase name="signs in"/></testsuite>';
 
-const listOf = async (target: { targetType: 'story' | 'execution'; targetId: string }) =>
+const listAttachments = async (target: { targetType: 'story' | 'execution'; targetId: string }) =>
   (await stories.chloe.attachments.list({ ...target, limit: 50 })).items;
 
 describe('muster attach', () => {
   it('attaches files with the kinds that their names show', async () => {
-    const [key, folder] = [await stories.make(), await runner.folder()];
+    const [key, folder] = [await stories.createStory(), await runner.folder()];
     await writeFile(path.join(folder, 'junit.xml'), report);
     await writeFile(path.join(folder, 'page.png'), 'not really a picture');
     const done = await muster.run(['attach', 'junit.xml', 'page.png', '--story', key, '--json'], {
@@ -30,14 +30,14 @@ describe('muster attach', () => {
       env: muster.environmentOf(stories.people.chloe),
     });
     expect(done).toMatchObject({ code: 0, err: '' });
-    expect(await listOf({ targetType: 'story', targetId: key })).toMatchObject([
+    expect(await listAttachments({ targetType: 'story', targetId: key })).toMatchObject([
       { name: 'page.png', kind: 'screenshot', contentType: 'image/png' },
       { name: 'junit.xml', kind: 'test_report', report: { tests: 1, failures: 0 } },
     ]);
   });
 
   it('says what is wrong, and attaches nothing', async () => {
-    const [key, folder] = [await stories.make(), await runner.folder()];
+    const [key, folder] = [await stories.createStory(), await runner.folder()];
     const run = (...args: string[]) =>
       muster.run(['attach', ...args], { cwd: folder, env: muster.environmentOf(stories.people.chloe) });
     await writeFile(path.join(folder, 'a.txt'), 'a');
@@ -52,7 +52,7 @@ describe('muster attach', () => {
       const { code, err } = await run(...args);
       expect([code === 0, err]).toEqual([false, expect.stringMatching(problem)]);
     }
-    expect(await listOf({ targetType: 'story', targetId: key })).toEqual([]);
+    expect(await listAttachments({ targetType: 'story', targetId: key })).toEqual([]);
   });
 });
 
@@ -64,15 +64,15 @@ describe('the evidence of a run', () => {
   ) => runner.start(clone, [key, '--', 'sh', '-c', script], muster.environmentOf(stories.people.chloe));
 
   it('is attached to the execution with the head, before the work is submitted', async () => {
-    const [key, clone, outside] = [await stories.make(), await runner.clone(), await runner.folder()];
+    const [key, clone, outside] = [await stories.createStory(), await runner.clone(), await runner.folder()];
     await writeFile(path.join(outside, 'secret.txt'), 'outside');
     const script = `echo good > answer.txt; touch ${outside}/secret.txt; ln -s ${outside}/secret.txt stolen.txt; muster attach answer.txt`;
     const working = start(clone, key, script);
     expect(await working.ended).toBe(0);
-    await working.until('warning', /stolen\.txt was not attached: .* outside of/);
+    await working.waitForEvent('warning', /stolen\.txt was not attached: .* outside of/);
     const { id: targetId = '', git, state } = (await stories.executionOf(key)) ?? {};
     expect(state).toBe('submitted');
-    const found = await listOf({ targetType: 'execution', targetId });
+    const found = await listAttachments({ targetType: 'execution', targetId });
     expect(found.map(({ name, kind, headSha }) => [name, kind, headSha === git?.headSha])).toEqual([
       ['answer.txt', 'log', true],
       ['junit.xml', 'test_report', true],
@@ -86,18 +86,20 @@ describe('the evidence of a run', () => {
   });
 
   it('never costs the work: files of the storage cannot be written', async () => {
-    const [key, clone] = [await stories.make(), await runner.clone()];
+    const [key, clone] = [await stories.createStory(), await runner.clone()];
     // A file in place of the folder: each upload answers 503.
     await rm(path.join(muster.home(), 'files'), { recursive: true, force: true });
     await writeFile(path.join(muster.home(), 'files'), '');
     const working = start(clone, key, 'echo good > code.ts');
-    await working.until('warning', /the diff was not attached/);
+    await working.waitForEvent('warning', /the diff was not attached/);
     // The report is uploaded again until the storage is back.
     await rm(path.join(muster.home(), 'files'));
-    await working.until('evidence', /attached 1 file as evidence/);
+    await working.waitForEvent('evidence', /attached 1 file as evidence/);
     expect(await working.ended).toBe(0);
     const { id: targetId = '', state } = (await stories.executionOf(key)) ?? {};
     expect(state).toBe('submitted');
-    expect(await listOf({ targetType: 'execution', targetId })).toMatchObject([{ name: 'junit.xml' }]);
+    expect(await listAttachments({ targetType: 'execution', targetId })).toMatchObject([
+      { name: 'junit.xml' },
+    ]);
   });
 });

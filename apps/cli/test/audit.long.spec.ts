@@ -21,7 +21,7 @@ beforeAll(async () => {
   );
 });
 
-const exportAudit = (...args: string[]) => muster.as(people.ana, 'audit', 'export', ...args);
+const exportAudit = (...args: string[]) => muster.runAs(people.ana, 'audit', 'export', ...args);
 const linesOf = <Line>(text: string): Line[] =>
   text
     .split('\n')
@@ -36,7 +36,7 @@ describe('muster audit export', () => {
     expect(entries.map(({ target }) => target)).toEqual(
       Array.from({ length: total }, (_, nth) => `WEB-${total - nth}`),
     );
-    const listed = await muster.direct(people.ana).audit.list({ to: '2026-01-02T00:00:00Z', limit: 1 });
+    const listed = await muster.apiClient(people.ana).audit.list({ to: '2026-01-02T00:00:00Z', limit: 1 });
     expect(entries[0]).toEqual(listed.items[0]);
 
     const ocsf = await exportAudit('--to', '2026-01-01T00:10:00Z', '--format', 'ocsf');
@@ -61,7 +61,7 @@ describe('muster audit export', () => {
     await expect(stat(`${file}.part`)).rejects.toThrow('ENOENT');
 
     // The state in which a process that is killed while it writes the second page leaves the files.
-    const first = await muster.direct(people.ana).audit.list({
+    const first = await muster.apiClient(people.ana).audit.list({
       ...{ from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', limit: 200 },
     });
     const text = whole.split('\n').slice(0, 200).join('\n') + '\n';
@@ -93,7 +93,7 @@ describe('muster audit export', () => {
     const file = path.join(muster.home(), 'again.ndjson');
     const period = ['--from', '2026-01-01', '--to', '2026-01-02', '-o', file];
     const whole = (await exportAudit(...period.slice(0, 4))).out;
-    const first = await muster.direct(people.ana).audit.list({
+    const first = await muster.apiClient(people.ana).audit.list({
       ...{ from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', limit: 200 },
     });
     const written = `${whole.split('\n').slice(0, 200).join('\n')}\n`;
@@ -118,7 +118,7 @@ describe('muster audit export', () => {
   });
 
   it('refuses who is no admin, and times that are none', async () => {
-    expect(await muster.as(people.chloe, 'audit', 'export')).toMatchObject({ code: 3, out: '' });
+    expect(await muster.runAs(people.chloe, 'audit', 'export')).toMatchObject({ code: 3, out: '' });
     expect(await exportAudit('--from', 'yesterday')).toMatchObject({ code: 2 });
     expect((await exportAudit('-o', path.join(muster.home(), 'no/such/folder.ndjson'))).code).toBe(2);
   });

@@ -7,7 +7,7 @@ type Scenario = () => Promise<void>;
  * first test of the file, and each test reports its result when its turn comes. The limit leaves processor
  * time to the other tests, some of which have deadlines.
  */
-export function useBeside(
+export function useConcurrentScenarios(
   width: number,
   test: typeof it | typeof it.skip = it,
 ): (title: string, scenario: Scenario) => void {

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type People, programEnvironment } from '@muster/testing';
 import { openForwarder } from './forwarder.ts';
 import { mainFile, runMuster, useMuster } from './muster.ts';
-import { onTerminal, openTerminalOf } from './terminal.ts';
+import { itOnTerminal, openTerminalOf } from './terminal.ts';
 
 const run = promisify(execFile);
 const muster = useMuster();
@@ -26,7 +26,7 @@ let epicId: string;
 let environment: Record<string, string>;
 beforeAll(async () => {
   people = await muster.world.org();
-  const chloe = muster.direct(people.chloe);
+  const chloe = muster.apiClient(people.chloe);
   await chloe.projects.create({ key: 'WEB', name: 'The shop' });
   await chloe.projects.create({ key: 'APP', name: 'The app' });
   for (const title of ['Sign in', wicked]) await chloe.stories.create({ projectId: 'WEB', title });
@@ -55,10 +55,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const cache = (): string => path.join(folder, 'cache/muster/completion');
-const forget = () => rm(cache(), { recursive: true, force: true });
-afterEach(forget);
+const clearCache = () => rm(cache(), { recursive: true, force: true });
+afterEach(clearCache);
 
-const shown = 'Print $(touch wicked) `touch wicked` "; touch wic…';
+const truncatedTitle = 'Print $(touch wicked) `touch wicked` "; touch wic…';
 
 /** The typed words, and the values that completion offers for the last word, with their descriptions. */
 const cases: [typed: string[], offered: [value: string, meaning: string][]][] = [
@@ -66,7 +66,7 @@ const cases: [typed: string[], offered: [value: string, meaning: string][]][] = 
     ['stories', 'get', 'WEB-'],
     [
       ['WEB-1', 'Sign in'],
-      ['WEB-2', shown],
+      ['WEB-2', truncatedTitle],
     ],
   ],
   [['stories', 'get', 'WEB-1'], [['WEB-1', 'Sign in']]],
@@ -156,24 +156,24 @@ describe('at a terminal', () => {
   ];
   const begun = async (command: readonly string[], prepare: string) => {
     const terminal = openTerminalOf(command, { ...environment, TERM: 'xterm' });
-    terminal.type(`cd; ${prepare}; echo re''ady\n`);
-    await terminal.until(/^ready/m);
+    terminal.typeText(`cd; ${prepare}; echo re''ady\n`);
+    await terminal.waitForText(/^ready/m);
     return terminal;
   };
 
   for (const [shell, command, prepare] of rows) {
-    onTerminal(`${shell} shows stories with their titles, and types what is the only one`, async () => {
+    itOnTerminal(`${shell} shows stories with their titles, and types what is the only one`, async () => {
       const terminal = await begun(command, prepare);
-      terminal.type('muster stories get WEB-\t');
-      await terminal.until(/WEB-1 .*Sign in/);
-      await terminal.until(/WEB-2 .*Print \$\(touch wicked\)/);
-      terminal.type('\u0015muster stories get AP\t');
-      await terminal.until(/stories get AP.*P-1/s);
+      terminal.typeText('muster stories get WEB-\t');
+      await terminal.waitForText(/WEB-1 .*Sign in/);
+      await terminal.waitForText(/WEB-2 .*Print \$\(touch wicked\)/);
+      terminal.typeText('\u0015muster stories get AP\t');
+      await terminal.waitForText(/stories get AP.*P-1/s);
       // The title of an epic completes to its id.
-      terminal.type('\u0015muster stories update WEB-1 --epic-id heck\t');
-      await terminal.until(new RegExp(epicId));
-      terminal.type('\u0015exit\n');
-      await terminal.ended;
+      terminal.typeText('\u0015muster stories update WEB-1 --epic-id heck\t');
+      await terminal.waitForText(new RegExp(epicId));
+      terminal.typeText('\u0015exit\n');
+      await terminal.exitCode;
       expect(existsSync(path.join(folder, 'wicked'))).toBe(false);
     });
   }
@@ -197,7 +197,7 @@ describe('what is asked', () => {
     const expected = { code: 0, out: 'APP\tThe app\nWEB\tThe shop\n', err: '' };
     for (let time = 0; time < 3; time += 1) expect(await values(env, 'project', '')).toEqual(expected);
     expect(forwarder.asked('/api/projects/list')).toBe(1);
-    await forwarder.away();
+    await forwarder.goOffline();
     expect(await values(env, 'project', 'W')).toMatchObject({ out: 'WEB\tThe shop\n' });
     // The cache of the previous token is not used for another token.
     expect(await values({ ...env, MUSTER_TOKEN: people.chloe.me.token }, 'project', '')).toEqual({

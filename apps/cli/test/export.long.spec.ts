@@ -15,34 +15,37 @@ import { useStories } from './stories.ts';
 const muster = useMuster();
 const stories = useStories(muster);
 
-const run = (...args: string[]) => runExport(muster, stories.people, ...args);
+const runExportCommand = (...args: string[]) => runExport(muster, stories.people, ...args);
 const fileAt = (name: string): string => path.join(muster.home(), name);
 
 describe('muster export', () => {
   it('downloads and verifies an archive, and does not overwrite a file', async () => {
-    await stories.make('Sign in');
-    const done = await run('-o', 'all.tar.gz');
+    await stories.createStory('Sign in');
+    const done = await runExportCommand('-o', 'all.tar.gz');
     expect(done).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^all\.tar\.gz: \d+ stor/) });
     expect(gunzipSync(await readFile(fileAt('all.tar.gz'))).toString('latin1', 0, 14)).toBe('members.ndjson');
-    expect(await run('-o', 'all.tar.gz')).toMatchObject({
+    expect(await runExportCommand('-o', 'all.tar.gz')).toMatchObject({
       code: 2,
       err: expect.stringContaining('exists already'),
     });
-    expect(await run('verify', 'all.tar.gz')).toMatchObject({
+    expect(await runExportCommand('verify', 'all.tar.gz')).toMatchObject({
       code: 0,
       out: expect.stringContaining('Digests and signature are valid.'),
     });
   });
 
   it('exports a project and own data to the name of the archive', async () => {
-    const project = await run('--project', 'WEB', '--json');
+    const project = await runExportCommand('--project', 'WEB', '--json');
     expect(project).toMatchObject({ code: 0, err: '' });
     const { file, manifest } = JSON.parse(project.out) as { file: string; manifest: { scope: string } };
     expect([file, manifest.scope]).toEqual([
       expect.stringMatching(/^muster-.*-web-\d{4}-\d\d-\d\d\.tar\.gz$/),
       'project',
     ]);
-    expect(await run('--me')).toMatchObject({ code: 0, out: expect.stringMatching(/-ana-.*\.tar\.gz: /) });
+    expect(await runExportCommand('--me')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/-ana-.*\.tar\.gz: /),
+    });
   });
 
   it.each([
@@ -66,7 +69,7 @@ describe('muster export', () => {
     await once(broken.listen(0, '127.0.0.1'), 'listening');
     const { port } = broken.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}`;
-    expect(await run('-o', 'none.tar.gz', '--base-url', url)).toMatchObject({ code });
+    expect(await runExportCommand('-o', 'none.tar.gz', '--base-url', url)).toMatchObject({ code });
     broken.closeAllConnections();
     broken.close();
     expect(await readdir(muster.home())).not.toContain('none.tar.gz.part');
@@ -95,14 +98,14 @@ describe('muster export verify', () => {
 
   it('finds changed records, manifests and signatures, and other keys', async () => {
     const record = await change('record.tar.gz', (tar) => replace(tar, 'Sign in', 'Sign up'));
-    expect(await run('verify', record)).toMatchObject({
+    expect(await runExportCommand('verify', record)).toMatchObject({
       code: 3,
       err: expect.stringContaining('stories.ndjson was changed'),
     });
     const manifest = await change('manifest.tar.gz', (tar) =>
       replace(tar, '"scope": "org"', '"scope": "me" '),
     );
-    expect(await run('verify', manifest)).toMatchObject({
+    expect(await runExportCommand('verify', manifest)).toMatchObject({
       code: 3,
       err: expect.stringContaining('the signature of manifest.json is wrong'),
     });
@@ -119,10 +122,13 @@ describe('muster export verify', () => {
       replace(tar, 'Sign in', 'Sign up');
       return replace(tar, before, digestOf());
     });
-    expect(await run('verify', forged)).toMatchObject({ code: 3, err: expect.stringContaining('signature') });
+    expect(await runExportCommand('verify', forged)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('signature'),
+    });
     const keys = fileAt('keys.json');
     await writeFile(keys, JSON.stringify({ keys: [] }));
-    expect(await run('verify', 'all.tar.gz', '--keys', keys)).toMatchObject({
+    expect(await runExportCommand('verify', 'all.tar.gz', '--keys', keys)).toMatchObject({
       code: 3,
       err: expect.stringContaining('which is not published'),
     });
@@ -146,6 +152,9 @@ describe('muster export verify', () => {
       ['empty.tar.gz', 'no signed manifest'],
       ['missing.tar.gz', 'cannot be read'],
     ] as const)
-      expect(await run('verify', name)).toMatchObject({ code: 2, err: expect.stringContaining(problem) });
+      expect(await runExportCommand('verify', name)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(problem),
+      });
   });
 });

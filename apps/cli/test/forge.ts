@@ -26,7 +26,7 @@ interface Call {
   readonly headers: IncomingHttpHeaders;
 }
 
-export interface ForgeOfSpec {
+export interface TestForge {
   readonly url: () => string;
   readonly opened: Opened[];
   readonly calls: Call[];
@@ -37,15 +37,15 @@ export interface ForgeOfSpec {
   clear: () => void;
 }
 
-const repo = (id: number) => ({ id, name: 'web', full_name: id === 1 ? 'acme/web' : 'mallory/web' });
+const repositoryOf = (id: number) => ({ id, name: 'web', full_name: id === 1 ? 'acme/web' : 'mallory/web' });
 
 /** The format of a pull request in each forge. */
-const shown: Readonly<Record<Kind, (url: string, one: Opened) => object>> = {
+const responseByKind: Readonly<Record<Kind, (url: string, one: Opened) => object>> = {
   github: (url, one) => ({
     ...{ id: 1000 + one.number, number: one.number, state: 'open', title: one.title, body: one.body },
     ...{ html_url: `${url}/acme/web/pull/${one.number}`, draft: one.isDraft, merged_at: null },
-    head: { label: `acme:${one.branch}`, ref: one.branch, sha: '0'.repeat(40), repo: repo(one.from) },
-    base: { label: `acme:${one.base}`, ref: one.base, sha: '0'.repeat(40), repo: repo(1) },
+    head: { label: `acme:${one.branch}`, ref: one.branch, sha: '0'.repeat(40), repo: repositoryOf(one.from) },
+    base: { label: `acme:${one.base}`, ref: one.base, sha: '0'.repeat(40), repo: repositoryOf(1) },
   }),
   gitlab: (url, one) => ({
     ...{ id: 1000 + one.number, iid: one.number, project_id: 1, state: 'opened', title: one.title },
@@ -61,9 +61,9 @@ const shown: Readonly<Record<Kind, (url: string, one: Opened) => object>> = {
       ref: one.branch,
       sha: '0'.repeat(40),
       repo_id: one.from,
-      repo: repo(one.from),
+      repo: repositoryOf(one.from),
     },
-    base: { label: one.base, ref: one.base, sha: '0'.repeat(40), repo_id: 1, repo: repo(1) },
+    base: { label: one.base, ref: one.base, sha: '0'.repeat(40), repo_id: 1, repo: repositoryOf(1) },
   }),
 };
 
@@ -78,7 +78,7 @@ interface Said {
   readonly draft?: boolean;
 }
 
-const places: Readonly<Record<Kind, string>> = {
+const pathByKind: Readonly<Record<Kind, string>> = {
   github: '/api/v3/repos/acme/web/pulls',
   gitlab: '/api/v4/projects/acme%2Fweb/merge_requests',
   forgejo: '/api/v1/repos/acme/web/pulls',
@@ -101,9 +101,9 @@ const refusals: Readonly<Record<Kind, readonly [number, object]>> = {
   forgejo: [409, { message: 'pull request already exists for these targets [id: 1]' }],
 };
 
-export function useForge(kind: Kind): ForgeOfSpec {
+export function useForge(kind: Kind): TestForge {
   let url = '';
-  const forge: ForgeOfSpec = {
+  const forge: TestForge = {
     ...{ url: () => url, opened: [], calls: [], onOpen: undefined, blind: 0 },
     clear: () => {
       forge.opened.length = 0;
@@ -144,19 +144,19 @@ export function useForge(kind: Kind): ForgeOfSpec {
       const { method = '', url: path = '', headers } = request;
       forge.calls.push({ method, path, headers });
       const { pathname, searchParams } = new URL(path, url);
-      if (pathname !== places[kind]) {
+      if (pathname !== pathByKind[kind]) {
         reply(response, 404, { message: 'Not Found' });
       } else if (method === 'GET') {
         reply(
           response,
           200,
-          find(searchParams).map((one) => shown[kind](url, one)),
+          find(searchParams).map((one) => responseByKind[kind](url, one)),
         );
       } else {
         const one = open(JSON.parse(Buffer.concat(chunks).toString()) as Said);
         if (forge.onOpen !== undefined) forge.onOpen(response);
         else if (one === undefined) reply(response, ...refusals[kind]);
-        else reply(response, 201, shown[kind](url, one));
+        else reply(response, 201, responseByKind[kind](url, one));
       }
     });
   });

@@ -18,7 +18,7 @@ export interface Forwarder {
   /** Returns the number of requests to a path so far. */
   readonly asked: (path: string) => number;
   /** Resolves once a path has had `times` requests. */
-  readonly until: (path: string, times: number) => Promise<void>;
+  readonly waitForRequests: (path: string, times: number) => Promise<void>;
   /** Resolves once the API has begun to answer a request to the path. */
   readonly answered: (path: string) => Promise<void>;
   /**
@@ -27,20 +27,20 @@ export interface Forwarder {
    */
   readonly keep: (kept: ForwardedRequest) => Promise<void>;
   /** Closes all connections and accepts no new ones, like a restarting service. */
-  readonly away: () => Promise<void>;
-  readonly back: () => Promise<void>;
+  readonly goOffline: () => Promise<void>;
+  readonly goOnline: () => Promise<void>;
 }
 
 export async function openForwarder(target: string): Promise<Forwarder> {
   const paths: string[] = [];
   const answers = new Set<string>();
   const asking = new EventEmitter();
-  let keeping: (ForwardedRequest & { readonly from: number; readonly has: () => void }) | undefined;
+  let keeping: (ForwardedRequest & { readonly from: number; readonly onHeld: () => void }) | undefined;
   const count = (path: string): number => paths.filter((one) => one === path).length;
   /** Returns true if the request or response is held back, and notifies the spec that waits for it. */
   const isKept = (path: string, nth: number, what: ForwardedRequest['what']): boolean => {
     if (keeping?.path !== path || keeping.what !== what || keeping.from + keeping.nth !== nth) return false;
-    keeping.has();
+    keeping.onHeld();
     keeping = undefined;
     return true;
   };
@@ -74,21 +74,21 @@ export async function openForwarder(target: string): Promise<Forwarder> {
     asked: count,
     keep: (kept) =>
       new Promise((has) => {
-        keeping = { ...kept, from: count(kept.path), has };
+        keeping = { ...kept, from: count(kept.path), onHeld: has };
       }),
-    until: async (path, times) => {
+    waitForRequests: async (path, times) => {
       while (count(path) < times) await once(asking, 'asked');
     },
     answered: async (path) => {
       while (!answers.has(path)) await once(asking, 'answered');
     },
-    away: async () => {
+    goOffline: async () => {
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
       await closed;
     },
-    back: async () => {
+    goOnline: async () => {
       server = await open(port);
     },
   };

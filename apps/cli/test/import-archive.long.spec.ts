@@ -39,7 +39,7 @@ const priorities = ['none', 'low', 'medium', 'high', 'urgent'] as const;
 
 /** Fills a project with stories of every kind. */
 async function fillProject(random: (below: number) => number, key: string, count: number): Promise<void> {
-  const clients = [original.ana, original.ben, original.chloe].map((person) => source.direct(person));
+  const clients = [original.ana, original.ben, original.chloe].map((person) => source.apiClient(person));
   const [ana] = clients as [Client];
   const anyone = (): Client => clients[random(clients.length)] ?? ana;
   const members = [original.ana, original.ben, original.chloe].map(({ me }) => me.memberId);
@@ -102,7 +102,7 @@ async function fillProject(random: (below: number) => number, key: string, count
         body: `Hm ${index} @ben`,
         kind: 'question',
       });
-      await source.direct(original.robo).comments.create({ storyId, body: 'So', parentId: comment.id });
+      await source.apiClient(original.robo).comments.create({ storyId, body: 'So', parentId: comment.id });
       await anyone().comments.react({ commentId: comment.id, emoji: '👍' });
       if (random(2) === 0) await anyone().comments.resolve({ commentId: comment.id });
       if (random(4) === 0) await ana.comments.delete({ commentId: comment.id });
@@ -112,7 +112,7 @@ async function fillProject(random: (below: number) => number, key: string, count
     if (random(4) === 0) {
       await ana.reviewers.add({ storyId, memberId: members[1] ?? '' });
       if (random(2) === 0)
-        await source.direct(original.ben).reviewers.setVerdict({
+        await source.apiClient(original.ben).reviewers.setVerdict({
           ...{ storyId, verdict: random(2) === 0 ? 'approved' : 'changes_requested', note: 'Seen' },
         });
       if (random(3) === 0) await anyone().storySpec.update({ storyId, content: `Later ${index}` });
@@ -144,7 +144,7 @@ async function fillProject(random: (below: number) => number, key: string, count
 
 /** Adds teams with roles in the projects, agents, and prompts and views of the organization. */
 async function fillOrganization(random: (below: number) => number): Promise<void> {
-  const ana = source.direct(original.ana);
+  const ana = source.apiClient(original.ana);
   const people = [original.ana, original.ben, original.chloe, original.dan];
   for (let index = 0; index < 6; index += 1) {
     const { team } = await ana.teams.create({ name: `Team ${index}`, description: `Why ${index}` });
@@ -164,7 +164,7 @@ async function fillOrganization(random: (below: number) => number): Promise<void
   }
   for (const person of [original.ben, original.chloe])
     for (let index = 0; index < random(4) + 1; index += 1) {
-      const client = source.direct(person);
+      const client = source.apiClient(person);
       const { agent } = await client.agents.create({
         name: `Agent ${index} of ${person.me.memberId.slice(-2)}`,
       });
@@ -186,7 +186,7 @@ async function fillOrganization(random: (below: number) => number): Promise<void
 
 /** Fills a project with many stories by an import from a tracker. */
 async function fillInBulk(key: string, count: number): Promise<void> {
-  const client = source.direct(original.ana);
+  const client = source.apiClient(original.ana);
   await client.projects.create({ key, name: `Project ${key}` });
   const { import: begun } = await client.imports.begin({ projectId: key, provider: 'jira', name: 'Bulk' });
   const itemOf = (index: number) => ({
@@ -278,7 +278,7 @@ async function readLists(client: Client): Promise<unknown> {
   return lists;
 }
 
-const ignored = new Set(['importedBy', 'importedFrom', 'downloadUrl']);
+const ignoredFields = new Set(['importedBy', 'importedFrom', 'downloadUrl']);
 
 /** Replaces each id by the number of its first appearance, and leaves out the marks of imports. */
 function withoutIds(value: unknown, numbers = new Map<string, number>()): unknown {
@@ -291,7 +291,7 @@ function withoutIds(value: unknown, numbers = new Map<string, number>()): unknow
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => !ignored.has(name))
+      .filter(([name]) => !ignoredFields.has(name))
       .map(([name, field]) => [name, withoutIds(field, numbers)]),
   );
 }
@@ -307,9 +307,9 @@ beforeAll(async () => {
   await fillProject(random, 'API', 10);
   await fillOrganization(random);
   if (bulkCount > 0) await fillInBulk('BULK', bulkCount);
-  await source.direct(original.ana).projects.update({ projectId: 'API', archived: true });
+  await source.apiClient(original.ana).projects.update({ projectId: 'API', archived: true });
   for (let index = 0; index < attachedCount; index += 1)
-    await attach(source.direct(original.ana), 'WEB-1', `file ${index}`);
+    await attach(source.apiClient(original.ana), 'WEB-1', `file ${index}`);
   archive = await exportArchive(source, original);
 }, 600_000);
 
@@ -334,7 +334,7 @@ describe('muster import <archive>', () => {
     expect(await run(archive, '--from', 'nowhere')).toMatchObject({
       ...{ code: 2, err: expect.stringContaining('must be an address') },
     });
-    expect((await target.direct(people.ana).projects.list({})).items).toEqual([]);
+    expect((await target.apiClient(people.ana).projects.list({})).items).toEqual([]);
   });
 
   it('restores every list of every project, also when it is repeated', async () => {
@@ -342,12 +342,12 @@ describe('muster import <archive>', () => {
     const done = await run(archive, '--from', source.url());
     process.stdout.write(`${done.out}imported in ${Math.round(performance.now() - started)} ms\n`);
     expect(done).toMatchObject({ code: 0, err: '' });
-    const wanted = withoutIds(await readLists(source.direct(original.ana)));
-    expect(withoutIds(await readLists(target.direct(people.ana)))).toEqual(wanted);
+    const wanted = withoutIds(await readLists(source.apiClient(original.ana)));
+    expect(withoutIds(await readLists(target.apiClient(people.ana)))).toEqual(wanted);
     expect(
       await run(archive, '--from', source.url(), '--project', 'WEB', '--into', 'WEB', '--json'),
     ).toMatchObject({ code: 0 });
-    expect(withoutIds(await readLists(target.direct(people.ana)))).toEqual(wanted);
+    expect(withoutIds(await readLists(target.apiClient(people.ana)))).toEqual(wanted);
   }, 1_200_000);
 
   it('sends the lines of files together, and each file once', async () => {
@@ -363,7 +363,7 @@ describe('muster import <archive>', () => {
     expect(await importWeb()).toBe(attachedCount + 2);
     expect(forwarder.asked('/api/imports/put')).toBeLessThan(attachedCount);
     expect(await importWeb()).toBe(0);
-    await forwarder.away();
+    await forwarder.goOffline();
   }, 600_000);
 
   it('continues an import that was killed', async () => {
@@ -371,12 +371,12 @@ describe('muster import <archive>', () => {
       ['import', archive, '--from', source.url(), '--project', 'WEB', '--into', 'KILLED'],
       { env: target.environmentOf(people.ana) },
     );
-    const client = target.direct(people.ana);
+    const client = target.apiClient(people.ana);
     const hasStories = async () =>
       (await client.stories.list({ projectId: 'KILLED' }).catch(() => undefined))?.items.length;
     while (!((await hasStories()) ?? 0)) await new Promise(setImmediate);
     command.kill('SIGKILL');
-    await command.ended;
+    await command.exitCode;
     const again = await run(
       archive,
       '--from',
@@ -394,13 +394,13 @@ describe('muster import <archive>', () => {
   }, 600_000);
 
   it('does not import into a project with stories unless it is named', async () => {
-    await target.direct(people.chloe).stories.create({ projectId: 'WEB', title: 'Here' });
+    await target.apiClient(people.chloe).stories.create({ projectId: 'WEB', title: 'Here' });
     const fresh = await target.world.org();
-    const client = target.direct(fresh.ana);
+    const client = target.apiClient(fresh.ana);
     await client.projects.create({ key: 'WEB', name: 'Other' });
     await client.stories.create({ projectId: 'WEB', title: 'Here' });
     expect(
-      await target.as(fresh.ana, 'import', archive, '--from', source.url(), '--project', 'WEB'),
+      await target.runAs(fresh.ana, 'import', archive, '--from', source.url(), '--project', 'WEB'),
     ).toMatchObject({ code: 2, err: expect.stringContaining('has stories already') });
   });
 });

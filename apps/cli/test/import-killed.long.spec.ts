@@ -46,7 +46,7 @@ const issues = JSON.stringify(
 
 /** Returns the contents of a project that an import writes, without ids. */
 async function contentOf(key: string) {
-  const client = muster.direct(people.chloe);
+  const client = muster.apiClient(people.chloe);
   const { items: epics } = await client.epics.list({ projectId: key, limit: 200 });
   const found = [];
   for await (const story of client.stories.list.all({ projectId: key, limit: 200 })) found.push(story);
@@ -66,11 +66,12 @@ async function contentOf(key: string) {
 }
 
 it('is one import, whichever call it was killed at, before or after that was done', async () => {
-  const client = muster.direct(people.chloe);
+  const client = muster.apiClient(people.chloe);
   for (const key of ['ONCE', 'CUT']) await client.projects.create({ key, name: key });
   const file = path.join(muster.home(), 'issues.json');
   await writeFile(file, issues);
-  const run = (key: string) => muster.as(people.chloe, 'import', 'linear', file, '--project', key, '--json');
+  const run = (key: string) =>
+    muster.runAs(people.chloe, 'import', 'linear', file, '--project', key, '--json');
   expect(await run('ONCE')).toMatchObject({ code: 0, err: '' });
   const once = await contentOf('ONCE');
   expect(once).toHaveLength(stories);
@@ -84,9 +85,9 @@ it('is one import, whichever call it was killed at, before or after that was don
     const child = muster.start(['import', 'linear', file, '--project', 'CUT'], { env });
     await kept;
     child.kill('SIGKILL');
-    expect(await child.ended).toBeNull();
+    expect(await child.exitCode).toBeNull();
   }
-  await forwarder.away();
+  await forwarder.goOffline();
 
   const { code, out } = await run('CUT');
   expect(code).toBe(0);

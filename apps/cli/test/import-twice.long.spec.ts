@@ -16,7 +16,7 @@ import { useMuster } from './muster.ts';
 const muster = useMuster();
 
 let people: People;
-let project = 0;
+let projectCount = 0;
 beforeAll(async () => {
   people = await muster.world.org();
 });
@@ -49,18 +49,18 @@ const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 const table = (rows: readonly (readonly string[])[]): string =>
   rows.map((row) => row.map(cell).join(',')).join('\r\n');
 const idOf = (place: number): string => `WEB-${place}`;
-const cardOf = (place: number): string => `65e19f00${String(place).padStart(16, '0')}`;
-const gitHub = (place: number): string => `https://github.com/acme/web/issues/${place + 1}`;
-const maybe = (text: string | undefined): string[] => (text === undefined ? [] : [text]);
+const cardIdOf = (place: number): string => `65e19f00${String(place).padStart(16, '0')}`;
+const githubIssueUrl = (place: number): string => `https://github.com/acme/web/issues/${place + 1}`;
+const definedItems = (text: string | undefined): string[] => (text === undefined ? [] : [text]);
 
 /** Writes the same issues in the format of each tracker. */
-const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> = {
+const fileWriters: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> = {
   linear: (list) =>
     JSON.stringify(
       list.map(({ title, status, label, epic, blockers, comments }, place) => ({
         ...{ identifier: idOf(place), title, state: { name: status }, createdAt: at },
         ...{
-          labels: { nodes: maybe(label).map((name) => ({ name })) },
+          labels: { nodes: definedItems(label).map((name) => ({ name })) },
           project: epic === undefined ? null : { name: epic },
         },
         inverseRelations: {
@@ -77,7 +77,7 @@ const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> 
       })),
     ),
   jira: (list) => {
-    const epics = [...new Set(list.flatMap(({ epic }) => maybe(epic)))];
+    const epics = [...new Set(list.flatMap(({ epic }) => definedItems(epic)))];
     return table([
       [
         'Issue key',
@@ -118,15 +118,15 @@ const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> 
         ...{
           number: place + 1,
           title,
-          url: gitHub(place),
+          url: githubIssueUrl(place),
           createdAt: at,
           state: status === 'Done' ? 'CLOSED' : 'OPEN',
         },
         ...{
-          labels: maybe(label).map((name) => ({ name })),
+          labels: definedItems(label).map((name) => ({ name })),
           milestone: epic === undefined ? null : { title: epic },
         },
-        blockedBy: blockers.map((one) => ({ number: one + 1, url: gitHub(one) })),
+        blockedBy: blockers.map((one) => ({ number: one + 1, url: githubIssueUrl(one) })),
         comments: comments.map(({ author, body }, number) => ({
           id: `${place}/${number}`,
           author: { login: author },
@@ -154,8 +154,8 @@ const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> 
           String(place),
           title,
           status,
-          JSON.stringify(maybe(label)),
-          JSON.stringify(maybe(epic)),
+          JSON.stringify(definedItems(label)),
+          JSON.stringify(definedItems(epic)),
         ],
         JSON.stringify(blockers.map((one) => ({ type: 'blocked_by', issue: idOf(one) }))),
         JSON.stringify(
@@ -170,29 +170,29 @@ const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> 
       name: 'Web',
       lists: lists.map((name, place) => ({ id: `l${place}`, name, pos: place })),
       cards: list.map(({ title, status, label }, place) => ({
-        ...{ id: cardOf(place), name: title, idList: `l${lists.indexOf(status)}`, pos: place },
-        labels: maybe(label).map((name) => ({ name })),
+        ...{ id: cardIdOf(place), name: title, idList: `l${lists.indexOf(status)}`, pos: place },
+        labels: definedItems(label).map((name) => ({ name })),
       })),
       checklists: list.flatMap(({ epic }, place) =>
-        maybe(epic).map((name) => ({ idCard: cardOf(place), name, checkItems: [] })),
+        definedItems(epic).map((name) => ({ idCard: cardIdOf(place), name, checkItems: [] })),
       ),
       actions: list.flatMap(({ comments }, place) =>
         comments.map(({ author, body }, number) => ({
           ...{ id: `${place}/${number}`, type: 'commentCard', date: at },
           memberCreator: { id: author, fullName: author },
-          data: { text: body, card: { id: cardOf(place) } },
+          data: { text: body, card: { id: cardIdOf(place) } },
         })),
       ),
     });
   },
   muster: (list) =>
     JSON.stringify({
-      epics: [...new Set(list.flatMap(({ epic }) => maybe(epic)))].map((title) => ({
+      epics: [...new Set(list.flatMap(({ epic }) => definedItems(epic)))].map((title) => ({
         localId: title,
         title,
       })),
       stories: list.map(({ title, label, epic }, place) => ({
-        ...{ localId: idOf(place), title, status: 'ready', labels: maybe(label), epicLocalId: epic },
+        ...{ localId: idOf(place), title, status: 'ready', labels: definedItems(label), epicLocalId: epic },
       })),
     }),
   csv: (list) =>
@@ -204,7 +204,7 @@ const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> 
 
 /** Imports a text into a project, and reports the outcome of its items. */
 async function importText(format: FileFormat, text: string, key: string, name = 'x') {
-  const client = muster.direct(people.chloe);
+  const client = muster.apiClient(people.chloe);
   const source: TextSource = async function* whole() {
     await Promise.resolve();
     yield text;
@@ -219,7 +219,7 @@ async function importText(format: FileFormat, text: string, key: string, name = 
 }
 
 it.each(fileFormats)('from %s', async (format) => {
-  const client = muster.direct(people.chloe);
+  const client = muster.apiClient(people.chloe);
   const bring = (text: string, key: string, name?: string) => importText(format, text, key, name);
   /** Returns the contents of a project that an import writes. */
   const contentOf = async (key: string) => {
@@ -232,9 +232,9 @@ it.each(fileFormats)('from %s', async (format) => {
   };
   await fc.assert(
     fc.asyncProperty(issues, async (list) => {
-      const key = `T${(project += 1)}`;
+      const key = `T${(projectCount += 1)}`;
       await client.projects.create({ key, name: key });
-      const text = written[format](list);
+      const text = fileWriters[format](list);
       const first = await bring(text, key);
       expect(first.counts).toMatchObject({ created: list.length, refused: 0 });
       const once = await contentOf(key);
@@ -247,7 +247,7 @@ it.each(fileFormats)('from %s', async (format) => {
       expect(await contentOf(key)).toEqual(once);
       if (format !== 'csv') return;
       // Rows have no ids, so a row is identified by its contents, at any position.
-      const turned = await bring(written.csv(list.toReversed()), key);
+      const turned = await bring(fileWriters.csv(list.toReversed()), key);
       expect(turned.counts).toMatchObject({ unchanged: list.length });
       expect(await contentOf(key)).toEqual(once);
     }),
@@ -256,15 +256,15 @@ it.each(fileFormats)('from %s', async (format) => {
 });
 
 it('counts an item once that has more comments than one call takes', async () => {
-  const key = `T${(project += 1)}`;
-  await muster.direct(people.chloe).projects.create({ key, name: key });
+  const key = `T${(projectCount += 1)}`;
+  await muster.apiClient(people.chloe).projects.create({ key, name: key });
   const board = (comments: number) =>
     JSON.stringify({
       name: 'Web',
       lists: [{ id: 'l', name: 'Doing' }],
-      cards: [{ id: cardOf(1), name: 'Card', idList: 'l' }],
+      cards: [{ id: cardIdOf(1), name: 'Card', idList: 'l' }],
       actions: Array.from({ length: comments }, (_, n) => ({
-        ...{ id: `a${n}`, type: 'commentCard', date: at, data: { text: 'Hm', card: { id: cardOf(1) } } },
+        ...{ id: `a${n}`, type: 'commentCard', date: at, data: { text: 'Hm', card: { id: cardIdOf(1) } } },
       })),
     });
   const outcomes = { created: 0, updated: 0, unchanged: 0, kept: 0, refused: 0 };

@@ -46,7 +46,7 @@ it('is told what is wrong with an address that is none', async () => {
 });
 
 /** Installs a client's own command, which records its arguments. */
-async function program(name: string, { fails = '' } = {}): Promise<() => Promise<string[]>> {
+async function createFakeProgram(name: string, { fails = '' } = {}): Promise<() => Promise<string[]>> {
   const file = path.join(programs, name);
   const failing = fails === '' ? '' : `case "$2" in ${fails}) echo "no such server" >&2; exit 1;; esac\n`;
   await writeFile(file, `#!/bin/sh\nprintf '%s|' "$@" >> ${file}.told\necho >> ${file}.told\n${failing}`);
@@ -178,7 +178,7 @@ describe('a file of a client', () => {
 });
 
 it('is shown, and nothing is changed, with --print', async () => {
-  const told = await program('claude');
+  const told = await createFakeProgram('claude');
   const shown = await install('claude', '--print', '--project', 'web');
   expect(shown.out).toMatch(
     /^claude mcp add --transport http --scope user muster 'https:\/\/muster\.invalid\/api\/mcp\?mode=core&project=WEB' --header 'Authorization: Bearer \$\{MUSTER_TOKEN\}'\n\nor in /,
@@ -238,7 +238,7 @@ describe("a client's own command", () => {
       ],
     ],
   ])('of %s is used where it is there, also where it knows no such server yet', async (client, words) => {
-    const told = await program(client, { fails: 'remove' });
+    const told = await createFakeProgram(client, { fails: 'remove' });
     expect(await install(client)).toMatchObject({
       code: 0,
       out: expect.stringContaining('with its own command'),
@@ -247,7 +247,7 @@ describe("a client's own command", () => {
   });
 
   it('that fails is quoted', async () => {
-    await program('codex', { fails: 'add' });
+    await createFakeProgram('codex', { fails: 'add' });
     expect(await install('codex')).toMatchObject({
       code: 2,
       err: expect.stringMatching(/failed: no such server\n$/),

@@ -77,17 +77,17 @@ export async function runMuster(
   return { code, out, err };
 }
 
-export interface Started {
+export interface StartedMuster {
   kill(signal: NodeJS.Signals): void;
   /** Returns the output so far. */
-  shown(): string;
+  outputText(): string;
   /** Resolves once the output matches the pattern. */
-  until(what: RegExp): Promise<RegExpExecArray>;
+  waitForOutput(what: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code, or with null if a signal ended the command. */
-  readonly ended: Promise<number | null>;
+  readonly exitCode: Promise<number | null>;
 }
 
-function start(args: readonly string[], env: Readonly<Record<string, string>>): Started {
+function start(args: readonly string[], env: Readonly<Record<string, string>>): StartedMuster {
   const child = spawnMuster(args, env);
   let shown = '';
   let heard = (): void => undefined;
@@ -104,10 +104,10 @@ function start(args: readonly string[], env: Readonly<Record<string, string>>): 
     return code as number | null;
   });
   return {
-    ended,
+    exitCode: ended,
     kill: (signal) => void child.kill(signal),
-    shown: () => shown,
-    until: (what) =>
+    outputText: () => shown,
+    waitForOutput: (what) =>
       new Promise((resolve, reject) => {
         heard = () => {
           const found = what.exec(shown);
@@ -125,13 +125,13 @@ export interface Muster {
   /** Returns the folder in which this spec's logins are stored. */
   home(): string;
   /** Returns a typed client directly at the API, to check what is really stored. */
-  direct(person: Person): Client;
+  apiClient(person: Person): Client;
   /** Runs a command with no address and token except those of a stored login. */
   run(args: readonly string[], options?: RunOptions): Promise<CommandResult>;
   /** Starts a command that can be killed, with its output so far. */
-  start(args: readonly string[], options: RunOptions): Started;
+  start(args: readonly string[], options: RunOptions): StartedMuster;
   /** Runs a command with the address and the person's token in the environment. */
-  as(person: Person, ...args: readonly string[]): Promise<CommandResult>;
+  runAs(person: Person, ...args: readonly string[]): Promise<CommandResult>;
   environmentOf(person: Person): Record<string, string>;
 }
 
@@ -175,10 +175,10 @@ export function useMuster({ demoAccount }: { readonly demoAccount?: string } = {
     world,
     url,
     home: () => home,
-    direct: ({ me: { token } }) => createClient(httpTransport({ baseUrl: url(), token })),
+    apiClient: ({ me: { token } }) => createClient(httpTransport({ baseUrl: url(), token })),
     run,
     start: (args, { env = {} }) => start(args, { HOME: home, XDG_CONFIG_HOME: home, ...env }),
     environmentOf,
-    as: (person, ...args) => run(args, { env: environmentOf(person) }),
+    runAs: (person, ...args) => run(args, { env: environmentOf(person) }),
   };
 }

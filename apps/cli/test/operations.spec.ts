@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type People, programEnvironment } from '@muster/testing';
-import { useBeside } from './beside.ts';
+import { useConcurrentScenarios } from './beside.ts';
 import { useMuster } from './muster.ts';
 
 const muster = useMuster();
@@ -10,14 +10,15 @@ const muster = useMuster();
 let people: People;
 beforeAll(async () => {
   people = await muster.world.org();
-  const chloe = muster.direct(people.chloe);
-  await chloe.projects.create({ key: 'WEB', name: 'Web' });
-  for (const title of ['First', 'Second', 'Third']) await chloe.stories.create({ projectId: 'WEB', title });
+  const runAsChloe = muster.apiClient(people.chloe);
+  await runAsChloe.projects.create({ key: 'WEB', name: 'Web' });
+  for (const title of ['First', 'Second', 'Third'])
+    await runAsChloe.stories.create({ projectId: 'WEB', title });
 });
 
-const chloe = (...args: string[]) => muster.as(people.chloe, ...args);
+const chloe = (...args: string[]) => muster.runAs(people.chloe, ...args);
 
-const beside = useBeside(1);
+const concurrentScenarios = useConcurrentScenarios(1);
 
 describe('an operation on the command line', () => {
   it('writes, from flags, files and stdin, and shows what came of it', async () => {
@@ -67,7 +68,7 @@ describe('an operation on the command line', () => {
   });
 
   it('takes what is needed without flags, in their order', async () => {
-    const direct = muster.direct(people.chloe);
+    const direct = muster.apiClient(people.chloe);
     await direct.projects.create({ key: 'OPS', name: 'Ops' });
     await direct.stories.create({ projectId: 'OPS', title: 'Rotate keys' });
     expect((await chloe('stories', 'get', 'OPS-1')).out).toMatch(/^title +Rotate keys$/m);
@@ -178,7 +179,7 @@ describe('what goes wrong', () => {
     ]);
   });
 
-  beside('is exit code 4 where nobody answers', async () => {
+  concurrentScenarios('is exit code 4 where nobody answers', async () => {
     const away = { MUSTER_BASE_URL: 'http://127.0.0.1:1', MUSTER_TOKEN: people.chloe.me.token };
     const [said, json] = await Promise.all([
       muster.run(['session', 'identity'], { env: away }),
@@ -195,7 +196,7 @@ describe('what goes wrong', () => {
 
 it('never hands what others wrote to the terminal as orders', async () => {
   const title = 'Red \u009b31m alert';
-  const direct = muster.direct(people.chloe);
+  const direct = muster.apiClient(people.chloe);
   const { story } = await direct.stories.create({
     projectId: 'WEB',
     title: 'x',

@@ -15,10 +15,10 @@ const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 
 let people: People;
 let folder: string;
-let installed: string;
+let installedFolder: string;
 beforeAll(async () => {
   people = await muster.world.org();
-  await muster.direct(people.chloe).projects.create({ key: 'WEB', name: 'Web' });
+  await muster.apiClient(people.chloe).projects.create({ key: 'WEB', name: 'Web' });
   folder = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-package-')));
   await run(process.execPath, ['tools/build/pack.ts', folder, 'apps/cli'], {
     cwd: workspaceRoot,
@@ -33,7 +33,7 @@ beforeAll(async () => {
       cwd: folder,
     },
   );
-  installed = path.join(folder, 'machine/lib/node_modules/@muster/cli');
+  installedFolder = path.join(folder, 'machine/lib/node_modules/@muster/cli');
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -51,14 +51,14 @@ function oldestNode(): string | undefined {
     });
 }
 
-const as = (node: string, ...args: string[]) =>
-  run(node, [path.join(installed, 'main.js'), ...args], {
+const runWithNode = (node: string, ...args: string[]) =>
+  run(node, [path.join(installedFolder, 'main.js'), ...args], {
     cwd: folder,
     env: { HOME: folder, PATH: path.dirname(node), ...muster.environmentOf(people.chloe) },
   });
 
 it('brings a command, a license and a page, and asks for no other package', async () => {
-  const manifest = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')) as object;
+  const manifest = JSON.parse(await readFile(path.join(installedFolder, 'package.json'), 'utf8')) as object;
   expect(manifest).toMatchObject({
     name: '@muster/cli',
     bin: { muster: './main.js' },
@@ -70,39 +70,39 @@ it('brings a command, a license and a page, and asks for no other package', asyn
   });
   expect(manifest).not.toHaveProperty('dependencies');
   expect(manifest).not.toHaveProperty('private');
-  expect(await readdir(installed)).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'main.js']));
+  expect(await readdir(installedFolder)).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'main.js']));
   expect(await readdir(path.join(folder, 'machine/bin'))).toEqual(['muster']);
 });
 
-const nodes: [string, string | undefined][] = [
+const nodeVersions: [string, string | undefined][] = [
   ['the Node that runs this', process.execPath],
   ['Node 20', oldestNode()],
 ];
-for (const [name, node = ''] of nodes) {
+for (const [name, node = ''] of nodeVersions) {
   (node === '' ? it.skip : it)(`runs on ${name}: version, help, calls, imports and views`, async () => {
-    expect((await as(node, '--version')).stdout).toMatch(/^\S+ \(Node \d+\.\d+\.\d+\)\n$/);
-    expect((await as(node, '--version')).stdout).toContain(`${productVersion} `);
-    expect((await as(node, '--help')).stdout).toContain('delivery-executions');
-    expect((await as(node, 'projects', 'list')).stdout).toContain('WEB');
-    expect((await as(node, 'watch')).stdout).toContain('WEB');
-    const script = path.join(installed, 'package.json');
-    await expect(as(node, 'import', 'trello', script, '--project', 'WEB', '--dry-run')).rejects.toMatchObject(
-      {
-        code: 2,
-        stderr: expect.stringContaining('not a Trello board export'),
-      },
-    );
-    expect((await as(node, 'mcp', 'install', 'cursor', '--auth', 'token', '--print')).stdout).toContain(
-      'mcpServers',
-    );
+    expect((await runWithNode(node, '--version')).stdout).toMatch(/^\S+ \(Node \d+\.\d+\.\d+\)\n$/);
+    expect((await runWithNode(node, '--version')).stdout).toContain(`${productVersion} `);
+    expect((await runWithNode(node, '--help')).stdout).toContain('delivery-executions');
+    expect((await runWithNode(node, 'projects', 'list')).stdout).toContain('WEB');
+    expect((await runWithNode(node, 'watch')).stdout).toContain('WEB');
+    const script = path.join(installedFolder, 'package.json');
+    await expect(
+      runWithNode(node, 'import', 'trello', script, '--project', 'WEB', '--dry-run'),
+    ).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('not a Trello board export'),
+    });
+    expect(
+      (await runWithNode(node, 'mcp', 'install', 'cursor', '--auth', 'token', '--print')).stdout,
+    ).toContain('mcpServers');
   });
 }
 
 it('uses nothing that Node 20 lacks, but what it brings itself', async () => {
-  const files = (await readdir(installed)).filter((name) => name.endsWith('.js'));
-  const code = (await Promise.all(files.map((name) => readFile(path.join(installed, name), 'utf8')))).join(
-    '\n',
-  );
+  const files = (await readdir(installedFolder)).filter((name) => name.endsWith('.js'));
+  const code = (
+    await Promise.all(files.map((name) => readFile(path.join(installedFolder, name), 'utf8')))
+  ).join('\n');
   const newer =
     /\b(?:Promise\.(?:withResolvers|try)|Array\.fromAsync|(?:Object|Map)\.groupBy|RegExp\.escape|Iterator\.(?:from|concat)|Math\.sumPrecise|Error\.isError|Uint8Array\.fromBase64)\(/g;
   const used = new Set([...code.matchAll(newer)].map(([name]) => name));

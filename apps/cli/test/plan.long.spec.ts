@@ -9,7 +9,7 @@ const muster = useMuster();
 let people: People;
 beforeAll(async () => {
   people = await muster.world.org();
-  await muster.direct(people.chloe).projects.create({ key: 'WEB', name: 'Web' });
+  await muster.apiClient(people.chloe).projects.create({ key: 'WEB', name: 'Web' });
 });
 
 const fileOf = async (name: string, content: string): Promise<string> => {
@@ -18,7 +18,7 @@ const fileOf = async (name: string, content: string): Promise<string> => {
   await writeFile(file, content);
   return file;
 };
-const plan = (...args: string[]) => muster.as(people.chloe, 'plan', ...args);
+const plan = (...args: string[]) => muster.runAs(people.chloe, 'plan', ...args);
 
 describe('muster plan', () => {
   it('shows, applies and repeats a task list, with its finished tasks', async () => {
@@ -42,7 +42,7 @@ describe('muster plan', () => {
     expect(shown.out).toContain('1 of 3 done.');
 
     expect((await plan('apply', file, '--project', 'WEB')).out).toContain('3 unchanged.');
-    await muster.direct(people.chloe).stories.update({ storyId: 'WEB-2', title: 'Store passkeys' });
+    await muster.apiClient(people.chloe).stories.update({ storyId: 'WEB-2', title: 'Store passkeys' });
     const again = await plan('apply', file, '--project', 'WEB');
     expect(again.out).toContain('! T002 title: The field was changed on the board');
     const list = await plan('show', '--project', 'WEB', '--json');

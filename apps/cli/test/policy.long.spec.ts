@@ -16,7 +16,7 @@ let people: People;
 let ana: Client;
 beforeEach(async () => {
   people = await muster.world.org();
-  ana = muster.direct(people.ana);
+  ana = muster.apiClient(people.ana);
   await ana.projects.create({ key: 'WEB', name: 'Web' });
   await ana.stories.create({ projectId: 'WEB', title: 'First' });
   const { agent } = await ana.agents.create({ name: 'Robo Two', slug: 'robo-two' });
@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 
 const fileAt = (name: string) => path.join(muster.home(), name);
-const policy = (...args: string[]) => muster.as(people.ana, 'policy', ...args);
+const policy = (...args: string[]) => muster.runAs(people.ana, 'policy', ...args);
 interface Document {
   policy: Record<string, unknown>;
   budgets: { scope: string; targetId?: string; amountMicros: number }[];
@@ -47,7 +47,7 @@ interface Document {
 }
 
 /** Pulls the rules, lets `change` edit them, and returns the file with the result. */
-async function pulled(change: (file: Document) => void = () => undefined): Promise<string> {
+async function pullPolicyFile(change: (file: Document) => void = () => undefined): Promise<string> {
   const file = fileAt('policy.yaml');
   expect(await policy('pull', '--project', 'web', '-o', file)).toMatchObject({ code: 0, out: '', err: '' });
   const document = parse(await readFile(file, 'utf8')) as Document;
@@ -58,7 +58,7 @@ async function pulled(change: (file: Document) => void = () => undefined): Promi
 
 describe('muster policy', () => {
   it('pulls a file that changes nothing, with readable references and without secrets', async () => {
-    const file = await pulled();
+    const file = await pullPolicyFile();
     const text = await readFile(file, 'utf8');
     expect(parse(text)).toMatchObject({
       policy: { requiredApprovals: 0 },
@@ -75,7 +75,7 @@ describe('muster policy', () => {
   });
 
   it('finds a budget by the id of its target, also if agents share a slug or the project is archived', async () => {
-    const ben = muster.direct(people.ben);
+    const ben = muster.apiClient(people.ben);
     const limit = { amountMicros: 1_000_000, action: 'stop', period: 'total' } as const;
     const twins = await Promise.all(
       [ana, ben].map((client) => client.agents.create({ name: 'Twin', slug: 'twin' })),
@@ -90,14 +90,14 @@ describe('muster policy', () => {
     await ana.projects.create({ key: 'OLD', name: 'Old' });
     await ana.budgets.set({ scope: 'project', targetId: 'OLD', ...limit });
     await ana.projects.update({ projectId: 'OLD', archived: true });
-    const file = await pulled();
+    const file = await pullPolicyFile();
     expect((parse(await readFile(file, 'utf8')) as Document).budgets.map(({ targetId }) => targetId)).toEqual(
       expect.arrayContaining(['OLD', ...twins.map(({ agent }) => agent.id)]),
     );
     expect(await policy('plan', file, '--prune')).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
 
     const { items } = await ana.budgets.list({});
-    const byId = await pulled((rules) => {
+    const byId = await pullPolicyFile((rules) => {
       rules.budgets = items.map(({ scope, target, amountMicros, currency, period, action }) => ({
         ...{ scope, amountMicros, currency, period, action },
         ...(target !== null && { targetId: target.id }),
@@ -105,14 +105,16 @@ describe('muster policy', () => {
     });
     expect(await policy('plan', byId, '--prune')).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
 
-    const twice = await pulled((rules) => rules.budgets.push({ scope: 'agent', targetId: 'twin', ...limit }));
+    const twice = await pullPolicyFile((rules) =>
+      rules.budgets.push({ scope: 'agent', targetId: 'twin', ...limit }),
+    );
     expect(await policy('plan', twice)).toMatchObject({
       ...{ code: 1, err: expect.stringContaining('twin is the slug of several agents') },
     });
   });
 
   it('does not show the URLs of webhooks, which may contain secrets', async () => {
-    const file = await pulled(({ webhooks }) => {
+    const file = await pullPolicyFile(({ webhooks }) => {
       webhooks.pop();
       webhooks.push({ url: 'https://chat.acme.example/services/T0K3N', kinds: ['audit.*'] });
     });
@@ -127,7 +129,7 @@ describe('muster policy', () => {
   });
 
   it('plans, applies, and then has nothing to change; what the file leaves out stays without --prune', async () => {
-    const file = await pulled((rules) => {
+    const file = await pullPolicyFile((rules) => {
       Object.assign(rules.policy, { requiredApprovals: 2, requireEvidence: ['test_report'] });
       rules.budgets = rules.budgets.filter(({ scope }) => scope !== 'org');
       for (const budget of rules.budgets) budget.amountMicros = 7_000_000;
@@ -174,7 +176,7 @@ describe('muster policy', () => {
   });
 
   it('applies a saved plan, and refuses it once someone changed something that it concerns', async () => {
-    const file = await pulled((rules) => Object.assign(rules.policy, { requiredApprovals: 2 }));
+    const file = await pullPolicyFile((rules) => Object.assign(rules.policy, { requiredApprovals: 2 }));
     const saved = fileAt('plan.json');
     expect((await policy('plan', file, '--out', saved)).code).toBe(2);
     await ana.policy.update({ requiredApprovals: 5 });
@@ -188,7 +190,7 @@ describe('muster policy', () => {
   });
 
   it('overwrites nothing that someone changes between its comparison and its write', async () => {
-    const name = await pulled((rules) => {
+    const name = await pullPolicyFile((rules) => {
       Object.assign(rules.policy, { requiredApprovals: 2 });
       Object.assign(rules.prompts[0] ?? {}, { title: 'Review it' });
       Object.assign(rules.webhooks[0] ?? {}, { kinds: ['audit.denied'] });
@@ -211,7 +213,7 @@ describe('muster policy', () => {
   });
 
   it('exits with 1 for a file that it does not understand, and changes nothing', async () => {
-    const file = await pulled((rules) => Object.assign(rules.policy, { aprovals: 2 }));
+    const file = await pullPolicyFile((rules) => Object.assign(rules.policy, { aprovals: 2 }));
     for (const command of ['plan', 'apply'])
       expect(await policy(command, file)).toMatchObject({
         ...{
@@ -219,7 +221,7 @@ describe('muster policy', () => {
           err: expect.stringMatching(/policy\.yaml:\d+:3: policy\.aprovals is not a known field/),
         },
       });
-    const status = await pulled((rules) => {
+    const status = await pullPolicyFile((rules) => {
       Object.assign(rules.projects.WEB.columns[0] ?? {}, { status: 'done' });
     });
     expect(await policy('plan', status)).toMatchObject({
@@ -231,7 +233,7 @@ describe('muster policy', () => {
   });
 
   it('is for admins', async () => {
-    const file = await pulled((rules) => Object.assign(rules.policy, { requiredApprovals: 2 }));
-    expect(await muster.as(people.chloe, 'policy', 'apply', file)).toMatchObject({ code: 3 });
+    const file = await pullPolicyFile((rules) => Object.assign(rules.policy, { requiredApprovals: 2 }));
+    expect(await muster.runAs(people.chloe, 'policy', 'apply', file)).toMatchObject({ code: 3 });
   });
 });

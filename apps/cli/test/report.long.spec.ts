@@ -23,7 +23,7 @@ let chloe: Client;
 let folder: string;
 beforeAll(async () => {
   people = await muster.world.org();
-  chloe = muster.direct(people.chloe);
+  chloe = muster.apiClient(people.chloe);
   await chloe.projects.create({ key: 'WEB', name: 'Web' });
   folder = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-report-')));
 });
@@ -33,7 +33,7 @@ afterAll(() => rm(folder, { recursive: true }));
  * Creates work that was submitted on a branch, with a pull request if one is named. Without a branch it is
  * still held.
  */
-async function work(branch: string | null, url?: string, projectId = 'WEB'): Promise<string> {
+async function startWork(branch: string | null, url?: string, projectId = 'WEB'): Promise<string> {
   const { story } = await chloe.stories.create({ projectId, title: 'Work', status: 'ready' });
   const { execution, leaseToken } = await chloe.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: story.key, start: true },
@@ -58,7 +58,7 @@ const repository = {
   ...{ id: 1, full_name: 'acme/web', html_url: 'https://github.com/acme/web', default_branch: 'main' },
 };
 const pullUrl = (number: number) => `https://github.com/acme/web/pull/${number}`;
-const pull = (number: number, branch: string, more: object = {}) => ({
+const pullRequestPayload = (number: number, branch: string, more: object = {}) => ({
   ...{ number, html_url: pullUrl(number), title: 'Work', body: null, merged: false, merge_commit_sha: null },
   head: { ref: branch, sha: 'b'.repeat(40), repo: { id: 1 } },
   base: { ref: 'main', sha: 'c'.repeat(40), repo: { id: 1 } },
@@ -111,7 +111,7 @@ describe('the action of GitHub', () => {
   }
 
   it('takes a push for no work that landed, whose commits it brings along', async () => {
-    const [landed, next] = [await work('topic/landed', pullUrl(90)), await work('topic/next')];
+    const [landed, next] = [await startWork('topic/landed', pullUrl(90)), await startWork('topic/next')];
     await chloe.deliveryExecutions.recordForgeObservation({
       executionId: landed,
       observation: { dedupeKey: 'merge', kind: 'pr_merged', observedAt: '2026-11-21T09:00:00.000Z' },
@@ -132,7 +132,7 @@ describe('the action of GitHub', () => {
   it('touches no work of another repository', async () => {
     const url = 'https://github.com/acme/api';
     await chloe.projects.create({ key: 'API', name: 'API', repository: { provider: 'github', url } });
-    const executionId = await work('topic/shared', undefined, 'API');
+    const executionId = await startWork('topic/shared', undefined, 'API');
     const push = pushOf('topic/shared', ['0', 'd']);
     expect((await start('push', push)).said).toBe(
       'branch_pushed: not recorded: no work in https://github.com/acme/web has topic/shared\n',
@@ -153,7 +153,7 @@ describe('the action of GitHub', () => {
   });
 
   it('keeps the newer of two pushes of one second, whichever is reported last', async () => {
-    const executionId = await work('topic/order');
+    const executionId = await startWork('topic/order');
     for (const heads of [
       ['a', 'd'],
       ['e', 'f'],
@@ -164,11 +164,11 @@ describe('the action of GitHub', () => {
   });
 
   it('keeps the request for changes of one reviewer when another approves', async () => {
-    const executionId = await work('topic/review', pullUrl(92));
+    const executionId = await startWork('topic/review', pullUrl(92));
     const review = async (state: string, id: number, second: number) => {
       const submitted = { submitted_at: `2026-11-21T10:00:0${second}Z`, commit_id: 'b'.repeat(40) };
       await start('pull_request_review', {
-        ...{ action: 'submitted', repository, pull_request: pull(92, 'topic/review') },
+        ...{ action: 'submitted', repository, pull_request: pullRequestPayload(92, 'topic/review') },
         review: { ...submitted, state, user: { id } },
       });
       return (await chloe.deliveryExecutions.get({ executionId })).execution.needsRework;
@@ -179,18 +179,18 @@ describe('the action of GitHub', () => {
   });
 
   it('records a pull request that replaced a closed one, and one for all work submitted with it', async () => {
-    const replaced = await work('topic/again', pullUrl(93));
+    const replaced = await startWork('topic/again', pullUrl(93));
     const events = [
-      ['closed', pull(93, 'topic/again', { closed_at: '2026-11-21T09:31:00Z' })],
-      ['opened', pull(94, 'topic/again', { created_at: '2026-11-21T09:32:00Z' })],
-      ['reopened', pull(94, 'topic/again', { updated_at: '2026-11-21T09:33:00Z' })],
+      ['closed', pullRequestPayload(93, 'topic/again', { closed_at: '2026-11-21T09:31:00Z' })],
+      ['opened', pullRequestPayload(94, 'topic/again', { created_at: '2026-11-21T09:32:00Z' })],
+      ['reopened', pullRequestPayload(94, 'topic/again', { updated_at: '2026-11-21T09:33:00Z' })],
     ] as const;
     for (const [action, pullRequest] of events)
       expect((await start('pull_request', { action, pull_request: pullRequest, repository })).outputs).toBe(
         `execution=${replaced}\nrecorded=1\n`,
       );
-    const both = [await work('topic/both', pullUrl(95)), await work('topic/too', pullUrl(95))];
-    const payload = { action: 'opened', pull_request: pull(95, 'topic/both'), repository };
+    const both = [await startWork('topic/both', pullUrl(95)), await startWork('topic/too', pullUrl(95))];
+    const payload = { action: 'opened', pull_request: pullRequestPayload(95, 'topic/both'), repository };
     const { said } = await start('pull_request', payload);
     expect(said.trimEnd().split('\n').toSorted()).toEqual(
       both.map((id) => `pr_opened: recorded for execution ${id}`).toSorted(),
@@ -198,16 +198,20 @@ describe('the action of GitHub', () => {
   });
 
   it('finds the work of a pull request whose address has other capitals', async () => {
-    const executionId = await work('topic/capitals', pullUrl(91).replace('acme/web', 'Acme/Web'));
-    const payload = { action: 'opened', pull_request: pull(91, 'topic/capitals'), repository };
+    const executionId = await startWork('topic/capitals', pullUrl(91).replace('acme/web', 'Acme/Web'));
+    const payload = { action: 'opened', pull_request: pullRequestPayload(91, 'topic/capitals'), repository };
     expect((await start('pull_request', payload)).said).toBe(
       `pr_opened: recorded for execution ${executionId}\n`,
     );
   });
 
   it('records the pull request and its checks for the work of the branch, and once', async () => {
-    const executionId = await work('muster/web-1-e1-work');
-    const payload = { action: 'opened', pull_request: pull(7, 'muster/web-1-e1-work'), repository };
+    const executionId = await startWork('muster/web-1-e1-work');
+    const payload = {
+      action: 'opened',
+      pull_request: pullRequestPayload(7, 'muster/web-1-e1-work'),
+      repository,
+    };
     const first = await start('pull_request', payload, { checks: 'success' });
     expect(first).toEqual({
       said: `pr_opened: recorded for execution ${executionId}\nchecks_passed: recorded for execution ${executionId}\n`,
@@ -223,11 +227,15 @@ describe('the action of GitHub', () => {
   });
 
   it('finds work by the line of the pull request, by its address, and as it is told', async () => {
-    const [named, handedIn, told] = [await work(null), await work('two', pullUrl(8)), await work('three')];
+    const [named, handedIn, told] = [
+      await startWork(null),
+      await startWork('two', pullUrl(8)),
+      await startWork('three'),
+    ];
     const opened = (number: number, more: object) =>
       start('pull_request', {
         ...{ action: 'opened', repository },
-        pull_request: pull(number, 'another', more),
+        pull_request: pullRequestPayload(number, 'another', more),
       });
     expect((await opened(9, { body: `Muster-Execution: ${named}` })).outputs).toContain(
       `execution=${named}\n`,
@@ -246,7 +254,7 @@ describe('the action of GitHub', () => {
   });
 
   it('hears of a workflow that has ended, and of what does not matter says why', async () => {
-    const executionId = await work('muster/web-2-e1-work');
+    const executionId = await startWork('muster/web-2-e1-work');
     const run_ = {
       ...{ id: 1, workflow_id: 2, head_branch: 'muster/web-2-e1-work', head_sha: 'f'.repeat(40) },
       ...{ conclusion: 'failure', updated_at: at, head_repository: { id: 1 } },
@@ -264,7 +272,7 @@ describe('the action of GitHub', () => {
   it('records nothing without the token that forks lack, and fails without one otherwise', async () => {
     const opened = (id: number) => ({
       ...{ action: 'opened', repository },
-      pull_request: pull(9, 'x', { head: { ref: 'x', sha: 'a'.repeat(40), repo: { id } } }),
+      pull_request: pullRequestPayload(9, 'x', { head: { ref: 'x', sha: 'a'.repeat(40), repo: { id } } }),
     });
     const { said } = await start('pull_request', opened(2), {}, { token: '' });
     expect(said).toBe('Nothing was recorded: the pipeline runs for a fork, which has no token.\n');
@@ -306,7 +314,7 @@ describe('the template of GitLab', () => {
   }
 
   it('records a pipeline of a branch that passed, and one of its merge request that failed', async () => {
-    const executionId = await work('muster/web-3-e1-work');
+    const executionId = await startWork('muster/web-3-e1-work');
     const branch = { CI_COMMIT_BRANCH: 'muster/web-3-e1-work', CI_COMMIT_SHA: '1'.repeat(40) };
     expect(await start('muster-passed', { ...branch, CI_PIPELINE_ID: '1' })).toBe(
       `branch_pushed: recorded for execution ${executionId}\nchecks_passed: recorded for execution ${executionId}\n`,

@@ -13,9 +13,9 @@ const run = promisify(execFile);
 
 export interface StartedRunner {
   /** The events so far. */
-  readonly told: readonly RunnerEvent[];
+  readonly receivedEvents: readonly RunnerEvent[];
   /** Resolves with the first matching event since the start. */
-  until(event: string, message?: RegExp): Promise<RunnerEvent>;
+  waitForEvent(event: string, message?: RegExp): Promise<RunnerEvent>;
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Stops reading the runner's output, as if the reader had gone. */
   readonly leave: () => void;
@@ -56,10 +56,10 @@ const gitConfig = `
 `;
 
 /** Ignores the git settings of the machine. */
-const noSystem = { GIT_CONFIG_NOSYSTEM: '1' };
+const noSystemGitConfig = { GIT_CONFIG_NOSYSTEM: '1' };
 
 /** Returns true if a process lives. A zombie does not count. */
-export async function lives(pid: string): Promise<boolean> {
+export async function isProcessAlive(pid: string): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return stat !== '' && stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z';
 }
@@ -68,7 +68,7 @@ const git = async (folder: string, ...args: string[]): Promise<string> =>
   (
     await run('git', ['-c', 'user.name=Spec', '-c', 'user.email=spec@example.com', ...args], {
       cwd: folder,
-      env: { ...programEnvironment(), ...noSystem },
+      env: { ...programEnvironment(), ...noSystemGitConfig },
     })
   ).stdout.trim();
 
@@ -104,7 +104,7 @@ export function useRunner(config: string): TestRunner {
     },
     folder: () => mkdtemp(path.join(home, 'folder-')),
     start: (clone, args, env) =>
-      start(clone.folder, args, { HOME: home, XDG_CONFIG_HOME: home, ...noSystem, ...env }),
+      start(clone.folder, args, { HOME: home, XDG_CONFIG_HOME: home, ...noSystemGitConfig, ...env }),
   };
 }
 
@@ -123,10 +123,10 @@ function start(
   });
   const output = readRunner(child);
   return {
-    ...{ told: output.events, ended: output.exitCode },
+    ...{ receivedEvents: output.events, ended: output.exitCode },
     kill: (signal) => void child.kill(signal),
     leave: () => void child.stdout.destroy(),
-    until: async (event, message) => {
+    waitForEvent: async (event, message) => {
       const found = await output.waitFor(event, message);
       if (found !== undefined) return found;
       const all = output.events.map((one) => JSON.stringify(one)).join('\n');

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { useMuster } from './muster.ts';
-import { onTerminal, openTerminal } from './terminal.ts';
+import { itOnTerminal, openTerminal } from './terminal.ts';
 
 const muster = useMuster();
 
@@ -86,18 +86,18 @@ describe('muster login', () => {
     });
   });
 
-  onTerminal('asks for the address and the token, and does not show what is typed', async () => {
+  itOnTerminal('asks for the address and the token, and does not show what is typed', async () => {
     const terminal = openTerminal(['login', '--profile', 'asked'], {
       HOME: muster.home(),
       XDG_CONFIG_HOME: muster.home(),
     });
-    await terminal.until(/Address of the API/);
-    terminal.type(`${muster.url()}\r`);
-    await terminal.until(/Token:/);
-    terminal.type(`${people.chloe.me.token}\r`);
-    expect(await terminal.ended).toBe(0);
-    expect(terminal.shown()).toContain('as Chloé, member');
-    expect(terminal.shown()).not.toContain(people.chloe.me.token.slice(0, 20));
+    await terminal.waitForText(/Address of the API/);
+    terminal.typeText(`${muster.url()}\r`);
+    await terminal.waitForText(/Token:/);
+    terminal.typeText(`${people.chloe.me.token}\r`);
+    expect(await terminal.exitCode).toBe(0);
+    expect(terminal.screenText()).toContain('as Chloé, member');
+    expect(terminal.screenText()).not.toContain(people.chloe.me.token.slice(0, 20));
     await muster.run(['profiles', '--use', 'default']);
   });
 

@@ -18,10 +18,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(path.dirname(home), { recursive: true }));
 
-const record = () => path.join(home, '.config/muster/setup.json');
+const recordFilePath = () => path.join(home, '.config/muster/setup.json');
 
 /** Runs the command in a folder of the repository. */
-const setupWith = (searchPath: string, args: readonly string[]) =>
+const runSetupWithPath = (searchPath: string, args: readonly string[]) =>
   runMuster(['setup', ...args], {
     cwd: path.join(repository, 'src'),
     env: {
@@ -29,8 +29,8 @@ const setupWith = (searchPath: string, args: readonly string[]) =>
       MUSTER_BASE_URL: 'https://muster.invalid',
     },
   });
-const setup = (...args: string[]) => setupWith(programs, args);
-const add = (client: string, ...args: string[]) => setup(client, '--auth', 'token', ...args);
+const setup = (...args: string[]) => runSetupWithPath(programs, args);
+const runSetupFor = (client: string, ...args: string[]) => setup(client, '--auth', 'token', ...args);
 
 type Files = Readonly<Record<string, string>>;
 
@@ -47,7 +47,7 @@ async function readFiles(root: string): Promise<Files> {
   const names = entries
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name));
-  const own = names.filter((name) => !name.startsWith(path.dirname(record())));
+  const own = names.filter((name) => !name.startsWith(path.dirname(recordFilePath())));
   return Object.fromEntries(
     await Promise.all(
       own.toSorted().map(async (name) => [path.relative(root, name), await readFile(name, 'utf8')]),
@@ -123,7 +123,7 @@ describe.each(clients)('in a repository with files of %s', (client) => {
       code: 1,
       out: expect.stringContaining('missing'),
     });
-    expect(await add(client, '--project', 'web')).toMatchObject({ code: 0, err: '' });
+    expect(await runSetupFor(client, '--project', 'web')).toMatchObject({ code: 0, err: '' });
     const after = await readFiles(repository);
     expect(Object.values(after).join('\n')).toContain('https://muster.invalid/api/mcp?mode=core&project=WEB');
     expect(Object.values(after).join('\n')).toMatch(/muster hook before-edit|runHook\('before-edit'/);
@@ -133,11 +133,11 @@ describe.each(clients)('in a repository with files of %s', (client) => {
       out: expect.not.stringContaining('missing'),
     });
 
-    expect((await add(client, '--project', 'web')).out).not.toMatch(/ (added|updated)$/m);
+    expect((await runSetupFor(client, '--project', 'web')).out).not.toMatch(/ (added|updated)$/m);
     expect(await readFiles(repository)).toEqual(after);
 
     // Other options replace what was added, and the original can still be restored.
-    expect((await add(client, '--strict')).out).toMatch(/hooks .* updated$/m);
+    expect((await runSetupFor(client, '--strict')).out).toMatch(/hooks .* updated$/m);
     expect(await setup(client, '--remove')).toMatchObject({ code: 0, err: '' });
     expect(await readFiles(repository)).toEqual(original);
     expect((await setup(client, '--remove')).out).not.toMatch(/ removed$/m);
@@ -145,8 +145,8 @@ describe.each(clients)('in a repository with files of %s', (client) => {
 
   it('is removed from files that changed since then, which keep everything else', async () => {
     await writeFiles(repository, original);
-    await add(client);
-    await rm(record());
+    await runSetupFor(client);
+    await rm(recordFilePath());
     await setup(client, '--remove');
     const left = await readFiles(repository);
     expect(Object.values(left).join('\n')).not.toContain('muster');
@@ -166,7 +166,7 @@ describe.each(clients)('in a repository with files of %s', (client) => {
   });
 
   it('creates its files where there are none, and deletes them', async () => {
-    await add(client);
+    await runSetupFor(client);
     expect(Object.keys(await readFiles(repository)).length).toBeGreaterThanOrEqual(3);
     await setup(client, '--remove');
     expect(await readFiles(repository)).toEqual({});
@@ -177,7 +177,7 @@ describe.each(clients)('in a repository with files of %s', (client) => {
 it.each(clients)('writes the files of %s in the home folder for one person', async (client) => {
   const before = { '.gitconfig': '[user]\n' };
   await writeFiles(home, before);
-  expect(await add(client, '--scope', 'user')).toMatchObject({ code: 0, err: '' });
+  expect(await runSetupFor(client, '--scope', 'user')).toMatchObject({ code: 0, err: '' });
   expect(await readFiles(repository)).toEqual({});
   expect(Object.values(await readFiles(home)).join('\n')).toMatch(
     /muster hook stop|'hook', name, 'opencode'/,
@@ -188,14 +188,14 @@ it.each(clients)('writes the files of %s in the home folder for one person', asy
 });
 
 it('writes no token, but the name of the variable', async () => {
-  for (const client of clients) await add(client);
+  for (const client of clients) await runSetupFor(client);
   const all = Object.values(await readFiles(repository)).join('\n');
   expect(all).toContain('MUSTER_TOKEN');
   expect(all).not.toContain('must_live_');
 });
 
 it('keeps files that another client uses until that client is removed too', async () => {
-  for (const client of ['codex', 'opencode', 'copilot', 'vscode']) await add(client);
+  for (const client of ['codex', 'opencode', 'copilot', 'vscode']) await runSetupFor(client);
   const removed = await setup('codex', '--remove');
   expect(removed.out).toMatch(/skill .* kept$/m);
   expect(removed.out).toMatch(/MCP server .* removed$/m);
@@ -208,16 +208,16 @@ it('keeps files that another client uses until that client is removed too', asyn
 });
 
 it('does not restore an earlier version of itself', async () => {
-  await add('claude', '--project', 'WEB');
+  await runSetupFor('claude', '--project', 'WEB');
   const settings = path.join(repository, '.claude/settings.json');
   await writeFile(settings, (await readFile(settings, 'utf8')).replace('{', '{ "model": "opus",'));
-  await add('claude', '--project', 'DOCS');
+  await runSetupFor('claude', '--project', 'DOCS');
   await setup('claude', '--remove');
   expect(JSON.parse(await readFile(settings, 'utf8'))).toEqual({ model: 'opus' });
 });
 
 it("leaves a person's own hooks in a group with a hook of Muster", async () => {
-  await add('claude');
+  await runSetupFor('claude');
   const settings = path.join(repository, '.claude/settings.json');
   const { hooks } = JSON.parse(await readFile(settings, 'utf8')) as {
     hooks: { Stop: [{ hooks: object[] }] };
@@ -230,7 +230,7 @@ it("leaves a person's own hooks in a group with a hook of Muster", async () => {
 });
 
 it('reports an outdated skill and updates it', async () => {
-  await add('claude');
+  await runSetupFor('claude');
   const skill = path.join(repository, '.claude/skills/muster/SKILL.md');
   const text = await readFile(skill, 'utf8');
   await writeFile(skill, text.replace('# Working', '# Work'));
@@ -238,7 +238,7 @@ it('reports an outdated skill and updates it', async () => {
     code: 1,
     out: expect.stringMatching(/skill .* outdated$/m),
   });
-  expect((await add('claude')).out).toMatch(/skill .* updated$/m);
+  expect((await runSetupFor('claude')).out).toMatch(/skill .* updated$/m);
   expect(await readFile(skill, 'utf8')).toBe(text);
 });
 
@@ -246,12 +246,14 @@ it('recognizes the entry that the own command of Gemini CLI writes', async () =>
   const headers = { Authorization: 'Bearer ${MUSTER_TOKEN}' };
   const muster = { url: 'https://muster.invalid/api/mcp?mode=core', type: 'http', headers };
   await writeFiles(home, { '.gemini/settings.json': JSON.stringify({ mcpServers: { muster } }) });
-  expect((await add('gemini', '--scope', 'user')).out).toMatch(/MCP server .* unchanged$/m);
-  expect((await add('gemini', '--scope', 'user', '--project', 'WEB')).out).toMatch(/MCP server .* updated$/m);
+  expect((await runSetupFor('gemini', '--scope', 'user')).out).toMatch(/MCP server .* unchanged$/m);
+  expect((await runSetupFor('gemini', '--scope', 'user', '--project', 'WEB')).out).toMatch(
+    /MCP server .* updated$/m,
+  );
 });
 
 it('gives Gemini CLI no hook before compaction, which it would call before each request', async () => {
-  await add('gemini');
+  await runSetupFor('gemini');
   const text = await readFile(path.join(repository, '.gemini/settings.json'), 'utf8');
   const { hooks } = JSON.parse(text) as { hooks: object };
   expect(Object.keys(hooks)).toEqual(['SessionStart', 'AfterAgent', 'BeforeTool']);
@@ -260,7 +262,7 @@ it('gives Gemini CLI no hook before compaction, which it would call before each 
 it('changes nothing if a file cannot be parsed', async () => {
   const broken = { '.cursor/mcp.json': '{ "mcpServers": ' };
   await writeFiles(repository, broken);
-  expect(await add('cursor')).toMatchObject({
+  expect(await runSetupFor('cursor')).toMatchObject({
     code: 2,
     err: expect.stringContaining('so it was not changed'),
   });
@@ -270,7 +272,7 @@ it('changes nothing if a file cannot be parsed', async () => {
 it('follows links within the repository, and none that lead out of it', async () => {
   await writeFiles(repository, { 'AGENTS.md': '# Rules\n' });
   await symlink('AGENTS.md', path.join(repository, 'CLAUDE.md'));
-  expect((await add('claude')).code).toBe(0);
+  expect((await runSetupFor('claude')).code).toBe(0);
   expect(await readFile(path.join(repository, 'AGENTS.md'), 'utf8')).toContain(
     '# Rules\n\n<!-- muster:start',
   );
@@ -280,7 +282,7 @@ it('follows links within the repository, and none that lead out of it', async ()
   await writeFile(path.join(home, '.profile'), 'true\n');
   await symlink(path.join(home, '.profile'), path.join(repository, 'CLAUDE.md'));
   const refused = { code: 2, err: expect.stringContaining('outside of the repository') };
-  expect(await add('claude')).toMatchObject(refused);
+  expect(await runSetupFor('claude')).toMatchObject(refused);
   expect(await readFile(path.join(home, '.profile'), 'utf8')).toBe('true\n');
 });
 
@@ -307,7 +309,7 @@ describe('the command of a hook', () => {
   }
 
   it('runs muster, and does nothing for those who have not installed it', async () => {
-    await add('claude', '--project', 'WEB');
+    await runSetupFor('claude', '--project', 'WEB');
     expect(await runEditHook()).toEqual({ code: 0, out: '' });
     await writeFile(path.join(programs, 'muster'), '#!/bin/sh\necho "$@"\n');
     await chmod(path.join(programs, 'muster'), 0o755);
@@ -318,7 +320,7 @@ describe('the command of a hook', () => {
   });
 
   it('refuses the edit without muster if it is strict', async () => {
-    await add('claude', '--strict');
+    await runSetupFor('claude', '--strict');
     expect(await runEditHook()).toEqual({ code: 2, out: expect.stringContaining('not installed') });
   });
 });
@@ -326,7 +328,7 @@ describe('the command of a hook', () => {
 describe('the pre-commit hook of git', () => {
   const run = promisify(execFile);
   const searchPath = () => `${programs}:${process.env['PATH'] ?? ''}`;
-  const setupGit = (...args: string[]) => setupWith(searchPath(), ['git', ...args]);
+  const setupGit = (...args: string[]) => runSetupWithPath(searchPath(), ['git', ...args]);
   const git = (...args: string[]) =>
     run('git', ['-c', 'user.name=Ana', '-c', 'user.email=ana@example.com', ...args], {
       cwd: repository,
@@ -369,7 +371,7 @@ describe('the pre-commit hook of git', () => {
     await installMuster(0);
     await git('commit', '--allow-empty', '-m', 'allowed');
     expect(await readFile(path.join(repository, 'own'), 'utf8')).toBe('own\n');
-    await rm(record());
+    await rm(recordFilePath());
     await setupGit('--remove');
     expect(await readFile(hookFile(), 'utf8')).toBe(own);
   });
@@ -386,7 +388,10 @@ describe('the pre-commit hook of git', () => {
 describe('the plugin of Claude Code', () => {
   it('has the server, the hooks and the skill, and a marketplace that offers it', async () => {
     const folder = path.join(repository, 'published');
-    expect(await add('claude', '--project', 'WEB', '--plugin', folder)).toMatchObject({ code: 0, err: '' });
+    expect(await runSetupFor('claude', '--project', 'WEB', '--plugin', folder)).toMatchObject({
+      code: 0,
+      err: '',
+    });
     const files = await readFiles(folder);
     const parsed = (name: string): unknown => JSON.parse(files[name] ?? '');
     expect(parsed('.claude-plugin/marketplace.json')).toMatchObject({
@@ -399,13 +404,13 @@ describe('the plugin of Claude Code', () => {
     });
     const { hooks } = parsed('plugins/muster/hooks/hooks.json') as { hooks: Record<string, unknown> };
     expect(Object.keys(hooks)).toEqual(['SessionStart', 'PreCompact', 'Stop', 'PreToolUse']);
-    await add('claude');
+    await runSetupFor('claude');
     expect(files['plugins/muster/skills/muster/SKILL.md']).toBe(
       await readFile(path.join(repository, '.claude/skills/muster/SKILL.md'), 'utf8'),
     );
-    expect((await add('claude', '--plugin', folder)).code).toBe(0);
-    expect(await add('claude', '--plugin', repository)).toMatchObject({ code: 2 });
-    expect(await add('codex', '--plugin', folder)).toMatchObject({ code: 2 });
+    expect((await runSetupFor('claude', '--plugin', folder)).code).toBe(0);
+    expect(await runSetupFor('claude', '--plugin', repository)).toMatchObject({ code: 2 });
+    expect(await runSetupFor('codex', '--plugin', folder)).toMatchObject({ code: 2 });
   });
 });
 
@@ -435,7 +440,7 @@ describe('the plugin of OpenCode', () => {
   };
 
   it('asks before an edit, and refuses it with the reason', async () => {
-    await add('opencode');
+    await runSetupFor('opencode');
     await answering({ deny: 'Ben holds a.ts' });
     expect(
       await runPlugin("await edit('edit', { filePath: 'a.ts' }); await edit('read', { filePath: 'a.ts' });"),
@@ -451,7 +456,7 @@ describe('the plugin of OpenCode', () => {
   });
 
   it('adds what is held to new sessions and to compaction', async () => {
-    await add('opencode');
+    await runSetupFor('opencode');
     await answering({ context: 'You hold WEB-1' });
     expect(
       await runPlugin(`
@@ -470,9 +475,9 @@ describe('the plugin of OpenCode', () => {
   });
 
   it('allows edits without muster, unless it is strict', async () => {
-    await add('opencode');
+    await runSetupFor('opencode');
     expect(await runPlugin("await edit('edit', { filePath: 'a.ts' });")).toEqual(['allowed']);
-    await add('opencode', '--strict');
+    await runSetupFor('opencode', '--strict');
     expect(await runPlugin("await edit('edit', { filePath: 'a.ts' });")).toEqual([
       expect.stringContaining('denied The muster command did not run'),
     ]);

@@ -15,11 +15,11 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { hasBrowser } from '../src/session/browser.ts';
 import { signInByBrowser } from '../src/session/loopback.ts';
 import { fetchMetadata } from '../src/session/oauth.ts';
-import { type Started, useMuster } from './muster.ts';
+import { type StartedMuster, useMuster } from './muster.ts';
 
 const muster = useMuster({ demoAccount: 'ana@example.com' });
 const program = findBrowser();
-const inBrowser = program === undefined ? it.skip : it;
+const itInBrowser = program === undefined ? it.skip : it;
 
 let people: People;
 let browser: Browser | undefined;
@@ -43,24 +43,24 @@ afterAll(async () => {
 beforeEach(async () => {
   count += 1;
   opened = path.join(muster.home(), `opened-${count}`);
-  await opensBy(`printf '%s' "$1" > '${opened}.part' && mv '${opened}.part' '${opened}'`);
+  await writeBrowserScript(`printf '%s' "$1" > '${opened}.part' && mv '${opened}.part' '${opened}'`);
 });
 
 /** Sets the script with which the machine opens a page. */
-async function opensBy(script: string): Promise<void> {
+async function writeBrowserScript(script: string): Promise<void> {
   const file = path.join(bin, 'xdg-open');
   await writeFile(file, `#!/bin/sh\n${script}\n`);
   await chmod(file, 0o755);
 }
 
 /** Runs login as on a machine with a screen. */
-const login = (args: readonly string[] = [], env: Record<string, string> = {}): Started =>
+const login = (args: readonly string[] = [], env: Record<string, string> = {}): StartedMuster =>
   muster.start(['login', muster.url(), '--profile', `p${count}`, ...args], {
     env: { DISPLAY: ':0', PATH: `${bin}:${process.env['PATH']}`, ...env },
   });
 
 /** Returns the opened address, once there is one. */
-async function addressOpened(): Promise<string> {
+async function waitForOpenedAddress(): Promise<string> {
   let address = '';
   await waitUntil(async () => (address = await readFile(opened, 'utf8').catch(() => '')) !== '');
   return address;
@@ -70,19 +70,19 @@ async function addressOpened(): Promise<string> {
 async function openPage(colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
   if (browser === undefined) throw new Error('there is no browser');
   const page = await browser.newPage({ colorScheme });
-  await page.goto(await addressOpened());
+  await page.goto(await waitForOpenedAddress());
   await page.getByRole('button', { name: 'Sign in as' }).click();
   await page.getByRole('heading', { name: 'Connect Muster on the command line' }).waitFor();
   return page;
 }
 
-const keptAs = async (name: string): Promise<unknown> => {
+const readStoredProfile = async (name: string): Promise<unknown> => {
   const text = await readFile(path.join(muster.home(), 'muster/profiles.json'), 'utf8').catch(() => '{}');
   return (JSON.parse(text) as { profiles?: Record<string, unknown> }).profiles?.[name];
 };
 
 describe('muster login with a browser', () => {
-  inBrowser.each(['light', 'dark'] as const)(
+  itInBrowser.each(['light', 'dark'] as const)(
     'opens it, and goes on by itself once the person has consented: %s',
     async (scheme) => {
       const command = login();
@@ -103,40 +103,40 @@ describe('muster login with a browser', () => {
       await page.evaluate(axe);
       const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
       expect(violations.map(({ id }) => id)).toEqual([]);
-      expect([await command.ended, command.shown()]).toEqual([
+      expect([await command.exitCode, command.outputText()]).toEqual([
         0,
         expect.stringContaining('Signed in to Acme'),
       ]);
-      expect(command.shown()).not.toContain('Type ');
-      expect(await keptAs(`p${count}`)).toMatchObject({ baseUrl: muster.url(), oauth: {} });
+      expect(command.outputText()).not.toContain('Type ');
+      expect(await readStoredProfile(`p${count}`)).toMatchObject({ baseUrl: muster.url(), oauth: {} });
       const who = await muster.run(['whoami', '--json', '--profile', `p${count}`]);
       expect(JSON.parse(who.out)).toMatchObject({
         ...{ member: { id: people.ana.me.memberId }, agent: { name: `Terminal ${scheme}` } },
         token: { scopes: ['read', 'write'] },
       });
       // The command line stopped listening after the first redirect.
-      await expect(fetch(await addressOpened())).rejects.toThrow();
+      await expect(fetch(await waitForOpenedAddress())).rejects.toThrow();
       await page.context().close();
     },
   );
 
-  inBrowser('says that the person refused, there and here, and keeps nothing', async () => {
+  itInBrowser('says that the person refused, there and here, and keeps nothing', async () => {
     const command = login();
     const page = await openPage();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('heading', { name: 'Not signed in' }).waitFor();
-    expect([await command.ended, command.shown()]).toEqual([
+    expect([await command.exitCode, command.outputText()]).toEqual([
       3,
       expect.stringContaining('muster: the request was denied in the browser\n'),
     ]);
-    expect(await keptAs(`p${count}`)).toBeUndefined();
+    expect(await readStoredProfile(`p${count}`)).toBeUndefined();
     await page.context().close();
   });
 
-  inBrowser('takes one answer, of its server to its own question', async () => {
+  itInBrowser('takes one answer, of its server to its own question', async () => {
     const command = login();
     const page = await openPage();
-    const start = await addressOpened();
+    const start = await waitForOpenedAddress();
     const asked = await fetch(start, { redirect: 'manual' });
     const question = new URL(asked.headers.get('location') ?? '').searchParams;
     const [state, issuer] = [question.get('state') ?? '', muster.url()];
@@ -164,14 +164,17 @@ describe('muster login with a browser', () => {
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     const address = await back.promise;
     await Promise.allSettled([fetch(address), fetch(address)]);
-    expect([await command.ended, command.shown()]).toEqual([0, expect.stringContaining('Signed in to Acme')]);
+    expect([await command.exitCode, command.outputText()]).toEqual([
+      0,
+      expect.stringContaining('Signed in to Acme'),
+    ]);
     expect((await muster.run(['whoami', '--profile', `p${count}`])).code).toBe(0);
     await page.context().close();
   });
 
   it('says why where the server gives no token for what it was sent back with', async () => {
     const command = login();
-    const start = await addressOpened();
+    const start = await waitForOpenedAddress();
     const asked = await fetch(start, { redirect: 'manual' });
     const state = new URL(asked.headers.get('location') ?? '').searchParams.get('state') ?? '';
     const query = new URLSearchParams({ code: 'made-up', state, iss: muster.url() }).toString();
@@ -180,7 +183,10 @@ describe('muster login with a browser', () => {
       502,
       expect.stringContaining('The terminal shows the reason'),
     ]);
-    expect([await command.ended, command.shown()]).toEqual([3, expect.stringContaining('grant request')]);
+    expect([await command.exitCode, command.outputText()]).toEqual([
+      3,
+      expect.stringContaining('grant request'),
+    ]);
   });
 
   it.each([
@@ -189,25 +195,25 @@ describe('muster login with a browser', () => {
     ['the person sits at another machine', [], '', { SSH_CONNECTION: '192.0.2.1 5 192.0.2.2 22' }],
     ['it is asked for', ['--device'], '', {}],
   ])('shows a code where %s', async (_where, args, script, env) => {
-    if (script !== '') await opensBy(script);
+    if (script !== '') await writeBrowserScript(script);
     const command = login(args, env);
-    await command.until(/^Type +[B-Z]{4}-[B-Z]{4}$/m);
+    await command.waitForOutput(/^Type +[B-Z]{4}-[B-Z]{4}$/m);
     expect(await readFile(opened, 'utf8').catch(() => 'not opened')).toBe('not opened');
     command.kill('SIGINT');
-    await command.ended;
+    await command.exitCode;
   });
 
   it('shows the address too, where a browser says that it opened and shows nothing', async () => {
-    await opensBy('exit 0');
+    await writeBrowserScript('exit 0');
     const command = login();
-    const [, address = ''] = await command.until(/^ {2}(http:\/\/127\.0\.0\.1:\d+\/)$/m);
+    const [, address = ''] = await command.waitForOutput(/^ {2}(http:\/\/127\.0\.0\.1:\d+\/)$/m);
     const { status, headers } = await fetch(address, { redirect: 'manual' });
     expect([status, headers.get('location')]).toEqual([
       302,
       expect.stringContaining(`${muster.url()}/oauth/authorize?client_id=muster-cli&`),
     ]);
     command.kill('SIGINT');
-    await command.ended;
+    await command.exitCode;
   });
 });
 

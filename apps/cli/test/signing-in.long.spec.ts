@@ -6,11 +6,11 @@ import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type People, waitUntil } from '@muster/testing';
-import { useBeside } from './beside.ts';
+import { useConcurrentScenarios } from './beside.ts';
 import { openForwarder } from './forwarder.ts';
-import { type RunOptions, type Started, useMuster } from './muster.ts';
+import { type RunOptions, type StartedMuster, useMuster } from './muster.ts';
 import { useRunner } from './runner.ts';
-import { onTerminal, openTerminal } from './terminal.ts';
+import { itOnTerminal, openTerminal } from './terminal.ts';
 
 const muster = useMuster({ demoAccount: 'ana@example.com' });
 const runner = useRunner('{}');
@@ -24,29 +24,30 @@ interface Kept {
 }
 
 /** Reads the logins that are stored in a home folder. */
-const keptIn = (home: string) => {
+const profileStoreIn = (home: string) => {
   const file = path.join(home, 'muster/profiles.json');
   const env = { HOME: home, XDG_CONFIG_HOME: home };
-  const kept = async (): Promise<Kept> => JSON.parse(await readFile(file, 'utf8')) as Kept;
+  const readStoredProfiles = async (): Promise<Kept> => JSON.parse(await readFile(file, 'utf8')) as Kept;
   return {
-    ...{ file, kept },
-    keptAs: async (name = 'default') => (await kept()).profiles[name],
+    ...{ file, kept: readStoredProfiles },
+    readStoredProfile: async (name = 'default') => (await readStoredProfiles()).profiles[name],
     run: (args: readonly string[], options: RunOptions = {}) => muster.run(args, { ...options, env }),
     login: (...args: string[]) => muster.start(['login', muster.url(), ...args], { env }),
   };
 };
-type Place = ReturnType<typeof keptIn>;
-const file = (): string => keptIn(muster.home()).file;
-const kept = () => keptIn(muster.home()).kept();
-const keptAs = (name?: string) => keptIn(muster.home()).keptAs(name);
+type ProfileStore = ReturnType<typeof profileStoreIn>;
+const file = (): string => profileStoreIn(muster.home()).file;
+const kept = () => profileStoreIn(muster.home()).kept();
+const keptAs = (name?: string) => profileStoreIn(muster.home()).readStoredProfile(name);
 /** Creates a separate home folder. */
-const elsewhere = async (): Promise<Place> => keptIn(await mkdtemp(path.join(muster.home(), 'home-')));
+const createOtherHome = async (): Promise<ProfileStore> =>
+  profileStoreIn(await mkdtemp(path.join(muster.home(), 'home-')));
 
 let people: People;
 let cookie: string | undefined;
 beforeAll(async () => {
   people = await muster.world.org();
-  await muster.direct(people.ana).projects.create({ key: 'WEB', name: 'Web' });
+  await muster.apiClient(people.ana).projects.create({ key: 'WEB', name: 'Web' });
   const answer = await send('/auth/demo', {});
   [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';');
 });
@@ -63,24 +64,24 @@ const send = (at: string, form: Record<string, string>): Promise<Response> =>
   });
 
 /** Returns the code that the command shows. */
-async function codeOf(login: Started): Promise<string> {
-  const [, code = ''] = await login.until(/^Type +([B-Z]{4}-[B-Z]{4})$/m);
+async function codeOf(login: StartedMuster): Promise<string> {
+  const [, code = ''] = await login.waitForOutput(/^Type +([B-Z]{4}-[B-Z]{4})$/m);
   return code;
 }
 
-const consenting = { ...{ answer: 'connect', agent: 'new', in: 'all', scope: 'write', days: '90' } };
+const consentForm = { ...{ answer: 'connect', agent: 'new', in: 'all', scope: 'write', days: '90' } };
 
 /** Signs in as an agent that the person creates for it. */
-async function signIn(agentName: string, place = keptIn(muster.home())): Promise<string> {
+async function signIn(agentName: string, place = profileStoreIn(muster.home())): Promise<string> {
   const login = place.login();
-  const form = { ...consenting, org: people.orgId, agentName, user_code: await codeOf(login) };
+  const form = { ...consentForm, org: people.orgId, agentName, user_code: await codeOf(login) };
   expect((await send('/oauth/device', form)).status).toBe(200);
-  expect([await login.ended, login.shown()]).toEqual([0, expect.stringContaining('Signed in to')]);
-  return login.shown();
+  expect([await login.exitCode, login.outputText()]).toEqual([0, expect.stringContaining('Signed in to')]);
+  return login.outputText();
 }
 
 /** Expires the tokens of the login that most tests use. */
-const endTokens = () =>
+const expireTokens = () =>
   muster.world.rows(`update tokens set expires_at = now() - interval '1 minute'
     where kind = 'oauth' and agent_id = (select id from agents where name = 'Terminal')`);
 /** Counts the refresh tokens of the stored login. */
@@ -93,12 +94,12 @@ async function refreshTokens(): Promise<number> {
   );
   return rows.length;
 }
-const identity = async (...args: string[]): Promise<unknown> =>
+const runWhoami = async (...args: string[]): Promise<unknown> =>
   JSON.parse((await muster.run(['whoami', '--json', ...args])).out) as unknown;
 
 // Each of these tests waits five seconds for every response, which is the interval that the server sets. The
 // tests use separate home folders and run in the background.
-const beside = useBeside(4);
+const concurrentScenarios = useConcurrentScenarios(4);
 
 describe('muster login', () => {
   it('shows an address and a code, waits for the person, and keeps what it got for its owner alone', async () => {
@@ -110,27 +111,27 @@ describe('muster login', () => {
     expect(shown).not.toContain(token);
     expect(shown).not.toContain(oauth?.refreshToken);
     expect(((await stat(file())).mode & 0o777).toString(8)).toBe('600');
-    expect(await identity()).toMatchObject({
+    expect(await runWhoami()).toMatchObject({
       agent: { name: 'Terminal' },
       token: { scopes: ['read', 'write'] },
     });
   });
 
-  beside('says that the person refused, and keeps nothing', async () => {
-    const place = await elsewhere();
+  concurrentScenarios('says that the person refused, and keeps nothing', async () => {
+    const place = await createOtherHome();
     await place.run(['login', muster.url(), '--token', '-'], { input: people.ben.me.token });
     const before = await readFile(place.file, 'utf8');
     const login = place.login('--profile', 'refused');
     await send('/oauth/device', { user_code: await codeOf(login), answer: 'refuse' });
-    expect([await login.ended, login.shown()]).toEqual([
+    expect([await login.exitCode, login.outputText()]).toEqual([
       3,
       expect.stringContaining('muster: the request was denied in the browser\n'),
     ]);
     expect(await readFile(place.file, 'utf8')).toBe(before);
   });
 
-  beside('says that the code is over', async () => {
-    const login = (await elsewhere()).login('--profile', 'late');
+  concurrentScenarios('says that the code is over', async () => {
+    const login = (await createOtherHome()).login('--profile', 'late');
     const code = await codeOf(login);
     const ended = await muster.world.rows(
       `update sign_in.oauth_records set expires_at = now() - interval '1 second', payload = payload || '{"exp": 1}'::jsonb
@@ -138,14 +139,17 @@ describe('muster login', () => {
       code.replace('-', ''),
     );
     expect(ended).toHaveLength(1);
-    expect([await login.ended, login.shown()]).toEqual([3, expect.stringContaining('the code expired')]);
+    expect([await login.exitCode, login.outputText()]).toEqual([
+      3,
+      expect.stringContaining('the code expired'),
+    ]);
   });
 
   it('can be given up while it waits', async () => {
     const login = muster.start(['login', muster.url(), '--profile', 'given-up'], {});
     await codeOf(login);
     login.kill('SIGINT');
-    expect(await login.ended).not.toBe(0);
+    expect(await login.exitCode).not.toBe(0);
     expect(await keptAs('given-up')).toBeUndefined();
   });
 
@@ -171,7 +175,7 @@ describe('muster login', () => {
 describe('a login whose token has ended', () => {
   it('goes on, and commands that run at once get one token between them', async () => {
     const [before, count] = [await keptAs(), await refreshTokens()];
-    await endTokens();
+    await expireTokens();
     const outcomes = await Promise.all(Array.from({ length: 4 }, () => muster.run(['whoami'])));
     expect(outcomes.map(({ code, err }) => ({ code, err }))).toEqual(
       outcomes.map(() => ({ code: 0, err: '' })),
@@ -194,24 +198,24 @@ describe('a login whose token has ended', () => {
     expect((await keptAs())?.token).not.toBe(its.token);
   });
 
-  onTerminal('goes on in a view that was open', async () => {
+  itOnTerminal('goes on in a view that was open', async () => {
     const terminal = openTerminal(['watch', '--interval', '1'], {
       ...{ HOME: muster.home(), XDG_CONFIG_HOME: muster.home() },
     });
-    await terminal.until(/Locks/);
+    await terminal.waitForText(/Locks/);
     const before = await keptAs();
-    await endTokens();
-    const { locks } = muster.direct(people.chloe);
+    await expireTokens();
+    const { locks } = muster.apiClient(people.chloe);
     await locks.acquire({ projectId: 'WEB', resources: ['src/one/**'] });
-    await terminal.until(/src\/one/);
+    await terminal.waitForText(/src\/one/);
     await locks.acquire({ projectId: 'WEB', resources: ['src/two/**'] });
-    await terminal.until(/src\/two/);
-    terminal.type('q');
-    expect(await terminal.ended).toBe(0);
+    await terminal.waitForText(/src\/two/);
+    terminal.typeText('q');
+    expect(await terminal.exitCode).toBe(0);
     expect((await keptAs())?.token).not.toBe(before?.token);
   });
 
-  onTerminal('goes on in the stream of a view that has no call to make', async () => {
+  itOnTerminal('goes on in the stream of a view that has no call to make', async () => {
     const forwarder = await openForwarder(muster.url());
     const place = async (from: string, to: string): Promise<void> =>
       writeFile(
@@ -222,21 +226,21 @@ describe('a login whose token has ended', () => {
     const terminal = openTerminal(['watch', '--interval', '3600'], {
       ...{ HOME: muster.home(), XDG_CONFIG_HOME: muster.home() },
     });
-    await terminal.until(/Locks/);
+    await terminal.waitForText(/Locks/);
     await forwarder.answered('/api/events/stream');
     const before = await keptAs();
-    await endTokens();
-    await muster.direct(people.chloe).locks.acquire({ projectId: 'WEB', resources: ['src/three/**'] });
-    await Promise.race([waitUntil(async () => (await keptAs())?.token !== before?.token), terminal.ended]);
-    terminal.type('q');
-    expect(await terminal.ended).toBe(0);
-    await forwarder.away();
+    await expireTokens();
+    await muster.apiClient(people.chloe).locks.acquire({ projectId: 'WEB', resources: ['src/three/**'] });
+    await Promise.race([waitUntil(async () => (await keptAs())?.token !== before?.token), terminal.exitCode]);
+    terminal.typeText('q');
+    expect(await terminal.exitCode).toBe(0);
+    await forwarder.goOffline();
     await place(forwarder.url, muster.url());
   });
 
   it('goes on in a run, whose agent calls by the login too', async () => {
     const { story } = await muster
-      .direct(people.ana)
+      .apiClient(people.ana)
       .stories.create({ projectId: 'WEB', title: 'Say good night', status: 'ready' });
     const clone = await runner.clone();
     const goOn = path.join(await runner.folder(), 'go-on');
@@ -244,16 +248,16 @@ describe('a login whose token has ended', () => {
     const working = runner.start(clone, [story.key, '--', 'sh', '-c', script], {
       XDG_CONFIG_HOME: muster.home(),
     });
-    await working.until('started');
-    await endTokens();
+    await working.waitForEvent('started');
+    await expireTokens();
     await writeFile(goOn, '');
-    expect([await working.ended, working.told]).toEqual([0, expect.anything()]);
-    const { branch = '' } = await working.until('prepared');
+    expect([await working.ended, working.receivedEvents]).toEqual([0, expect.anything()]);
+    const { branch = '' } = await working.waitForEvent('prepared');
     const env = await runner.git('show', `${branch}:env.txt`);
     expect(env).toMatch(/^MUSTER_PROFILE=default$/m);
     expect(env).not.toMatch(/^MUSTER_TOKEN=/m);
     const { execution } = await muster
-      .direct(people.ana)
+      .apiClient(people.ana)
       .deliveryExecutions.getForTarget({ targetType: 'story', targetId: story.key });
     expect(execution).toMatchObject({ state: 'submitted' });
   });
@@ -275,8 +279,8 @@ describe('muster logout', () => {
     await muster.run(['logout']);
   });
 
-  beside('forgets it too where the server cannot be reached, and says what stays', async () => {
-    const place = await elsewhere();
+  concurrentScenarios('forgets it too where the server cannot be reached, and says what stays', async () => {
+    const place = await createOtherHome();
     await signIn('Away', place);
     await writeFile(
       place.file,
@@ -289,10 +293,10 @@ describe('muster logout', () => {
     expect((await place.kept()).profiles).toEqual({});
   });
 
-  beside('follows from signing in anew under the same name', async () => {
-    const place = await elsewhere();
+  concurrentScenarios('follows from signing in anew under the same name', async () => {
+    const place = await createOtherHome();
     await signIn('First', place);
-    const { token = '' } = (await place.keptAs()) ?? {};
+    const { token = '' } = (await place.readStoredProfile()) ?? {};
     await signIn('Second', place);
     const { code } = await place.run(['whoami', '--token', token]);
     expect(code).toBe(3);

@@ -13,10 +13,10 @@ beforeAll(async () => {
 });
 
 /** Starts the command as `npm run muster` does and answers its questions. Returns the questions. */
-async function started(
+async function runStarter(
   args: readonly string[],
   env: Record<string, string> = {},
-): Promise<CommandResult & { asked: string[] }> {
+): Promise<CommandResult & { requestedThings: string[] }> {
   const child = fork(mainFile, [...args], {
     silent: true,
     env: { ...programEnvironment(), HOME: muster.home(), XDG_CONFIG_HOME: muster.home(), ...env },
@@ -34,22 +34,22 @@ async function started(
   if (stdout === null || stderr === null) throw new Error('both are pipes');
   const [out, err, exit] = await Promise.all([text(stdout), text(stderr), once(child, 'exit')]);
   const [code] = exit as [number];
-  return { code, out, err, asked };
+  return { code, out, err, requestedThings: asked };
 }
 
 describe('started by somebody who knows of an instance', () => {
   it('asks for its database where a command needs one and none is named', async () => {
-    const listed = await started(['outbox', 'list']);
+    const listed = await runStarter(['outbox', 'list']);
     expect(listed).toEqual({ code: 0, out: 'None.\n', err: '', asked: ['database'] });
-    const named = await started(['outbox', 'list'], { DATABASE_URL: muster.world.database.url });
+    const named = await runStarter(['outbox', 'list'], { DATABASE_URL: muster.world.database.url });
     expect(named).toEqual({ ...listed, asked: [] });
   });
 
   it('asks where it answers where nothing else says where to call', async () => {
-    const whoami = await started(['whoami']);
+    const whoami = await runStarter(['whoami']);
     expect(whoami).toMatchObject({ code: 0, asked: ['connection'] });
     expect(whoami.out).toMatch(/^from +the instance that runs here$/m);
-    expect(await started(['whoami', '--json'], muster.environmentOf(people.ben))).toMatchObject({
+    expect(await runStarter(['whoami', '--json'], muster.environmentOf(people.ben))).toMatchObject({
       code: 0,
       out: expect.stringContaining('"Ben"'),
       asked: [],
@@ -57,6 +57,6 @@ describe('started by somebody who knows of an instance', () => {
   });
 
   it('asks for nothing where nothing is needed', async () => {
-    expect(await started(['stories', 'list'])).toMatchObject({ code: 2, asked: [] });
+    expect(await runStarter(['stories', 'list'])).toMatchObject({ code: 2, asked: [] });
   });
 });

@@ -10,7 +10,7 @@ export interface RunnerStories {
   /** The client of the member who runs the commands and contributes to the project. */
   readonly chloe: Client;
   /** Creates a story that can start, and returns its key. */
-  readonly make: (title?: string, touches?: string[]) => Promise<string>;
+  readonly createStory: (title?: string, touches?: string[]) => Promise<string>;
   readonly executionOf: (key: string) => Promise<Execution>;
 }
 
@@ -20,7 +20,7 @@ export function useStories(muster: Muster): RunnerStories {
   let chloe: Client;
   beforeAll(async () => {
     people = await muster.world.org();
-    chloe = muster.direct(people.chloe);
+    chloe = muster.apiClient(people.chloe);
     await chloe.projects.create({ key: 'WEB', name: 'Web' });
   });
   return {
@@ -30,7 +30,7 @@ export function useStories(muster: Muster): RunnerStories {
     get chloe() {
       return chloe;
     },
-    async make(title = 'Say good night', touches: string[] = []) {
+    async createStory(title = 'Say good night', touches: string[] = []) {
       const spec = 'It says good night.';
       const { story } = await chloe.stories.create({
         ...{ projectId: 'WEB', title, status: 'ready', spec, touches },

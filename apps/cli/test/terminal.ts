@@ -9,15 +9,15 @@ import { mainFile } from './muster.ts';
 const script = '/usr/bin/script';
 
 /** Skips tests that need a terminal if the program `script` is missing. It is part of util-linux. */
-export const onTerminal = process.platform === 'linux' && existsSync(script) ? it : it.skip;
+export const itOnTerminal = process.platform === 'linux' && existsSync(script) ? it : it.skip;
 
 export interface TestTerminal {
   /** Returns all output of the command so far. */
-  shown(): string;
-  until(what: RegExp): Promise<void>;
-  type(text: string): void;
+  screenText(): string;
+  waitForText(what: RegExp): Promise<void>;
+  typeText(text: string): void;
   /** Resolves with the exit code of the command. */
-  readonly ended: Promise<number>;
+  readonly exitCode: Promise<number>;
 }
 
 export const openTerminal = (
@@ -40,8 +40,8 @@ export function openTerminalOf(
   let shown = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text));
   return {
-    shown: () => shown,
-    until: (what) =>
+    screenText: () => shown,
+    waitForText: (what) =>
       new Promise((resolve) => {
         const look = (): void => {
           if (!what.test(shown)) return;
@@ -51,7 +51,7 @@ export function openTerminalOf(
         child.stdout.on('data', look);
         look();
       }),
-    type: (text) => void child.stdin.write(text),
-    ended: once(child, 'exit').then(([code]) => code as number),
+    typeText: (text) => void child.stdin.write(text),
+    exitCode: once(child, 'exit').then(([code]) => code as number),
   };
 }

@@ -14,7 +14,7 @@ const run = (...args: string[]) =>
   muster.run(args, {
     env: { MUSTER_BASE_URL: muster.url(), MUSTER_TOKEN: people.chloe.me.token },
   });
-const made = async (...args: string[]) => {
+const createToken = async (...args: string[]) => {
   const { code, out, err } = await run('tokens', 'create', ...args, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out) as { secret: string; token: { id: string; agentId: string | null; name: string } };
@@ -22,7 +22,7 @@ const made = async (...args: string[]) => {
 
 describe('muster tokens create --agent', () => {
   it('makes the agent with its first token, and then finds it by slug or name', async () => {
-    const first = await made('--agent', 'Claude Code');
+    const first = await createToken('--agent', 'Claude Code');
     expect(first).toMatchObject({
       secret: expect.stringMatching(/^must_live_/),
       token: {
@@ -32,7 +32,7 @@ describe('muster tokens create --agent', () => {
       },
     });
     for (const word of ['claude-code', 'CLAUDE CODE']) {
-      const { token } = await made(
+      const { token } = await createToken(
         '--agent',
         word,
         '--name',
@@ -44,7 +44,7 @@ describe('muster tokens create --agent', () => {
       );
       expect(token).toMatchObject({ name: 'again', scopes: ['read'], agentId: first.token.agentId });
     }
-    const { items } = await muster.direct(people.chloe).agents.list();
+    const { items } = await muster.apiClient(people.chloe).agents.list();
     expect(items.map(({ slug }) => slug)).toEqual(['claude-code', 'robo']);
   });
 
@@ -72,13 +72,13 @@ describe('muster tokens create --agent', () => {
   });
 
   it('ends them: a token by its id, an agent with all of its tokens', async () => {
-    const { token, secret } = await made('--agent', 'brief');
+    const { token, secret } = await createToken('--agent', 'brief');
     const works = async () =>
       (await muster.run(['whoami'], { env: { MUSTER_BASE_URL: muster.url(), MUSTER_TOKEN: secret } })).code;
     expect(await works()).toBe(0);
     expect((await run('agents', 'retire', '--agent-id', token.agentId ?? '')).code).toBe(0);
     expect(await works()).toBe(3);
-    const other = await made('--name', 'x', '--scopes', 'read');
+    const other = await createToken('--name', 'x', '--scopes', 'read');
     expect((await run('tokens', 'revoke', '--token-id', other.token.id)).code).toBe(0);
     const refused = await run('tokens', 'create', '--agent', 'brief');
     // A retired agent is not in the list, and its name stays taken.

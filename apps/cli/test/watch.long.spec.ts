@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
-import { useBeside } from './beside.ts';
+import { useConcurrentScenarios } from './beside.ts';
 import { openForwarder } from './forwarder.ts';
 import { useMuster } from './muster.ts';
-import { onTerminal, openTerminal } from './terminal.ts';
+import { itOnTerminal, openTerminal } from './terminal.ts';
 
 const muster = useMuster();
 
@@ -12,7 +12,7 @@ let people: People;
 let leaseToken: string;
 beforeAll(async () => {
   people = await muster.world.org();
-  const [chloe, robo] = [muster.direct(people.chloe), muster.direct(people.robo)];
+  const [chloe, robo] = [muster.apiClient(people.chloe), muster.apiClient(people.robo)];
   await chloe.projects.create({ key: 'WEB', name: 'Web' });
   await chloe.projects.create({ key: 'APP', name: 'App' });
   await chloe.stories.create({ projectId: 'WEB', title: 'Sign in', status: 'ready' });
@@ -31,10 +31,10 @@ beforeAll(async () => {
   await chloe.locks.acquire({ projectId: 'APP', resources: ['src/db/**'], reason: 'A migration' });
 });
 
-const watch = (...args: string[]) => muster.as(people.dan, 'watch', ...args);
+const watch = (...args: string[]) => muster.runAs(people.dan, 'watch', ...args);
 
 describe('muster watch', () => {
-  const besideOnTerminal = useBeside(2, onTerminal);
+  const besideOnTerminal = useConcurrentScenarios(2, itOnTerminal);
 
   it('says once who is at work, what they hold and until when, where nobody can look on', async () => {
     const { code, out, err } = await watch();
@@ -54,36 +54,36 @@ describe('muster watch', () => {
     expect(none).toMatchObject({ code: 3, err: expect.stringContaining('404') });
   });
 
-  onTerminal('shows it anew on a terminal, and gives the terminal back as it was', async () => {
+  itOnTerminal('shows it anew on a terminal, and gives the terminal back as it was', async () => {
     const terminal = openTerminal(['watch', '--interval', '1'], {
       HOME: muster.home(),
       ...muster.environmentOf(people.dan),
     });
-    await terminal.until(/Leases \(1\)/);
-    expect(terminal.shown()).toMatch(/^\u001b\[\?1049h\u001b\[\?25l\u001b\[H/);
+    await terminal.waitForText(/Leases \(1\)/);
+    expect(terminal.screenText()).toMatch(/^\u001b\[\?1049h\u001b\[\?25l\u001b\[H/);
     const { execution } = await muster
-      .direct(people.chloe)
+      .apiClient(people.chloe)
       .deliveryExecutions.getForTarget({ targetType: 'story', targetId: 'WEB-1' });
     await muster
-      .direct(people.robo)
+      .apiClient(people.robo)
       .deliveryExecutions.release({ executionId: execution?.id ?? '', leaseToken });
-    await terminal.until(/No one holds a lease/);
-    terminal.type('q');
-    expect(await terminal.ended).toBe(0);
-    expect(terminal.shown().endsWith('\u001b[?25h\u001b[?1049l')).toBe(true);
+    await terminal.waitForText(/No one holds a lease/);
+    terminal.typeText('q');
+    expect(await terminal.exitCode).toBe(0);
+    expect(terminal.screenText().endsWith('\u001b[?25h\u001b[?1049l')).toBe(true);
   });
 
-  onTerminal('ends with the token', async () => {
+  itOnTerminal('ends with the token', async () => {
     const token = await muster.world.token(people.orgId, people.dan.me.memberId);
     const terminal = openTerminal(['watch'], { HOME: muster.home(), ...muster.environmentOf(token) });
-    await terminal.until(/Locks/);
+    await terminal.waitForText(/Locks/);
     await muster.world.rows(
       'update tokens set revoked_at = now() where id = (select id from tokens where member_id = $1 order by id desc limit 1)',
       people.dan.me.memberId,
     );
-    await muster.direct(people.chloe).locks.acquire({ projectId: 'APP', resources: ['src/over/**'] });
-    expect(await terminal.ended).not.toBe(0);
-    expect(terminal.shown()).toMatch(/401/);
+    await muster.apiClient(people.chloe).locks.acquire({ projectId: 'APP', resources: ['src/over/**'] });
+    expect(await terminal.exitCode).not.toBe(0);
+    expect(terminal.screenText()).toMatch(/401/);
   });
 
   /**
@@ -92,7 +92,7 @@ describe('muster watch', () => {
    */
   const open = async (...args: string[]) => {
     const { chloe, dan } = await muster.world.org();
-    const { projects, locks } = muster.direct(chloe);
+    const { projects, locks } = muster.apiClient(chloe);
     await projects.create({ key: 'APP', name: 'App' });
     const forwarder = await openForwarder(muster.url());
     const terminal = openTerminal(['watch', ...args], {
@@ -100,7 +100,7 @@ describe('muster watch', () => {
       ...muster.environmentOf(dan),
       MUSTER_BASE_URL: forwarder.url,
     });
-    await terminal.until(/Locks/);
+    await terminal.waitForText(/Locks/);
     const leaving = new AbortController();
     /** Opens as many event streams as the member may have, directly at the API. */
     const takeStreams = async (): Promise<void> => {
@@ -111,9 +111,9 @@ describe('muster watch', () => {
     };
     const close = async (): Promise<void> => {
       leaving.abort();
-      terminal.type('q');
-      expect(await terminal.ended).toBe(0);
-      await forwarder.away();
+      terminal.typeText('q');
+      expect(await terminal.exitCode).toBe(0);
+      await forwarder.goOffline();
     };
     const lock = (resource: string) => locks.acquire({ projectId: 'APP', resources: [resource] });
     return { forwarder, terminal, lock, takeStreams, close };
@@ -122,10 +122,10 @@ describe('muster watch', () => {
   besideOnTerminal('ends where it is told to in the middle of a look', async () => {
     const { forwarder, terminal } = await open('--interval', '1');
     await forwarder.keep({ path: '/api/locks/list', nth: 1, what: 'answer' });
-    terminal.type('q');
-    await terminal.until(/\u001b\[\?1049l$/);
-    await forwarder.away();
-    expect(await terminal.ended).toBe(0);
+    terminal.typeText('q');
+    await terminal.waitForText(/\u001b\[\?1049l$/);
+    await forwarder.goOffline();
+    expect(await terminal.exitCode).toBe(0);
   });
 
   besideOnTerminal('looks when something happened, and hardly where nothing does', async () => {
@@ -135,7 +135,7 @@ describe('muster watch', () => {
     expect(forwarder.asked('/api/locks/list')).toBeLessThanOrEqual(4);
     expect(forwarder.asked('/api/events/stream')).toBe(1);
     await lock('src/live/**');
-    await terminal.until(/src\/live/);
+    await terminal.waitForText(/src\/live/);
     await close();
   });
 
@@ -144,21 +144,21 @@ describe('muster watch', () => {
     await forwarder.answered('/api/events/stream');
     await takeStreams();
     await lock('src/replaced/**');
-    await terminal.until(/src\/replaced/);
+    await terminal.waitForText(/src\/replaced/);
     await close();
   });
 
   besideOnTerminal('goes on without a word through a new start of the API, and misses nothing', async () => {
     const { forwarder, terminal, lock, close } = await open('--interval', '1');
     await pause(1_500);
-    await forwarder.away();
+    await forwarder.goOffline();
     await lock('src/meanwhile/**');
     await pause(500);
-    await forwarder.back();
-    await terminal.until(/src\/meanwhile/);
+    await forwarder.goOnline();
+    await terminal.waitForText(/src\/meanwhile/);
     await lock('src/after/**');
-    await terminal.until(/src\/after/);
-    expect(terminal.shown()).not.toMatch(/trying again|no answer/);
+    await terminal.waitForText(/src\/after/);
+    expect(terminal.screenText()).not.toMatch(/trying again|no answer/);
     await close();
   });
 });

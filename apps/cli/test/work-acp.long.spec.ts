@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { useBeside } from './beside.ts';
+import { useConcurrentScenarios } from './beside.ts';
 import { useMuster } from './muster.ts';
-import { lives, useRunner, type StartedRunner } from './runner.ts';
+import { isProcessAlive, useRunner, type StartedRunner } from './runner.ts';
 import { useStories } from './stories.ts';
 
 const muster = useMuster();
@@ -20,7 +20,7 @@ checkpoint: 1s
 `);
 const agentFile = path.join(import.meta.dirname, 'acp-agent.ts');
 
-interface Talking extends StartedRunner {
+interface TalkingRunner extends StartedRunner {
   readonly key: string;
   /** Reads a file that the agent wrote. Returns its lines as JSON values. */
   read<Line>(file: string): Promise<Line[]>;
@@ -28,7 +28,7 @@ interface Talking extends StartedRunner {
 }
 
 /** Runs `muster work` on a new story with an agent of the given behavior. */
-async function start(behaviour: string): Promise<Talking> {
+async function start(behaviour: string): Promise<TalkingRunner> {
   const [{ story }, clone, place] = [
     await stories.chloe.stories.create({
       ...{ projectId: 'WEB', title: 'Say good night', status: 'ready', spec: 'It says good night.' },
@@ -61,18 +61,20 @@ interface Session {
 }
 
 describe('an agent by the Agent Client Protocol', () => {
-  const beside = useBeside(2);
+  const beside = useConcurrentScenarios(2);
 
   it('is told the story in a session of its worktree, and is handed in with its last words', async () => {
     const working = await start('works');
     expect(await working.ended).toBe(0);
-    const { folder } = await working.until('prepared');
+    const { folder } = await working.waitForEvent('prepared');
     const [session] = await working.read<Session>('sessions');
     expect(session).toMatchObject({ method: 'new', cwd: folder });
     const [prompt = ''] = await working.read<string>('prompts');
     expect(prompt).toMatch(/^# WEB-\d+: Say good night\n[^]*when your turn ends[^]*It says good night\./);
     // The agent's messages are shown one line at a time.
-    const said = working.told.filter(({ event }) => event === 'output').map(({ message }) => message);
+    const said = working.receivedEvents
+      .filter(({ event }) => event === 'output')
+      .map(({ message }) => message);
     expect(said).toEqual(['I begin.', '· Write answer.txt', 'It says good night.']);
     const execution = await executionOf(working.key);
     expect(execution).toMatchObject({
@@ -93,7 +95,9 @@ describe('an agent by the Agent Client Protocol', () => {
   it('has the last message alone as its last words', async () => {
     const working = await start('says two messages');
     expect(await working.ended).toBe(0);
-    const said = working.told.filter(({ event }) => event === 'output').map(({ message }) => message);
+    const said = working.receivedEvents
+      .filter(({ event }) => event === 'output')
+      .map(({ message }) => message);
     expect(said).toEqual(['A notice of the agent.', 'It says good night.']);
     expect(await executionOf(working.key)).toMatchObject({ summary: 'It says good night.' });
   });
@@ -120,12 +124,12 @@ describe('an agent by the Agent Client Protocol', () => {
     const [, second = ''] = await working.read<string>('prompts');
     expect(second).toMatch(/^Your work does not pass the checks:\n\nverify ended with 1/);
     // Messages that the session repeats when it is loaded are not shown again.
-    expect(working.told.map(({ message }) => message)).not.toContain('Of long ago.');
+    expect(working.receivedEvents.map(({ message }) => message)).not.toContain('Of long ago.');
   });
 
   it('hears in another turn of the same session what changed while it was at work', async () => {
     const working = await start('waits for the spec');
-    await working.until('checkpoint');
+    await working.waitForEvent('checkpoint');
     const { spec } = await stories.chloe.storySpec.get({ storyId: working.key });
     await stories.chloe.storySpec.update({
       ...{ storyId: working.key, content: 'It says good morning.' },
@@ -141,7 +145,7 @@ describe('an agent by the Agent Client Protocol', () => {
 
   it('gets leave by the wishes of the repository, never for a change outside of its worktree, and asks people where they say so', async () => {
     const working = await start('asks for permission');
-    await working.until('asked');
+    await working.waitForEvent('asked');
     const { items } = await stories.chloe.comments.list({ storyId: working.key });
     const [question] = items;
     expect(question).toMatchObject({ kind: 'question' });
@@ -187,7 +191,7 @@ describe('an agent by the Agent Client Protocol', () => {
   for (const behaviour of ['hears nothing', 'leaves off when it is told']) {
     beside(`is stopped with all of its processes: one that ${behaviour}`, async () => {
       const working = await start(behaviour);
-      await working.until('checkpoint');
+      await working.waitForEvent('checkpoint');
       const execution = await executionOf(working.key);
       await stories.chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
       expect(await working.ended).toBe(1);
@@ -195,14 +199,14 @@ describe('an agent by the Agent Client Protocol', () => {
       expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('half');
       const pids = await working.read<number>('pids');
       expect(pids).toHaveLength(behaviour === 'hears nothing' ? 3 : 0);
-      expect(await Promise.all(pids.map((pid) => lives(String(pid))))).not.toContain(true);
+      expect(await Promise.all(pids.map((pid) => isProcessAlive(String(pid))))).not.toContain(true);
       expect(await working.read('outcomes')).toEqual(behaviour === 'hears nothing' ? [] : ['left off']);
     });
   }
 
   beside('is given no leave once it is stopped, and people are not asked', async () => {
     const working = await start('asks when it is told to stop');
-    await working.until('checkpoint');
+    await working.waitForEvent('checkpoint');
     const execution = await executionOf(working.key);
     await stories.chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
     expect(await working.ended).toBe(1);
@@ -219,7 +223,7 @@ describe('an agent by the Agent Client Protocol', () => {
       const working = await start(behaviour);
       expect(await working.ended).toBe(1);
       expect(await executionOf(working.key)).toMatchObject({ state: 'available' });
-      expect(working.told.map(({ message }) => message).join('\n')).toMatch(why);
+      expect(working.receivedEvents.map(({ message }) => message).join('\n')).toMatch(why);
     });
   }
 });

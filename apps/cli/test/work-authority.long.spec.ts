@@ -19,10 +19,10 @@ let people: People;
 let chloe: Client;
 beforeAll(async () => {
   people = await muster.world.org();
-  chloe = muster.direct(people.chloe);
+  chloe = muster.apiClient(people.chloe);
 });
 
-async function project(key: string): Promise<void> {
+async function createProject(key: string): Promise<void> {
   await chloe.projects.create({ key, name: key });
   await chloe.stories.create({ projectId: key, title: 'Say good night', status: 'ready' });
 }
@@ -34,7 +34,7 @@ const stateIn = async (projectId: string) => {
   const [execution] = (await chloe.deliveryExecutions.list({ projectId })).items;
   return execution && { state: execution.state, failure: execution.failure };
 };
-const isThere = (file: string): Promise<boolean> =>
+const fileExists = (file: string): Promise<boolean> =>
   access(file).then(
     () => true,
     () => false,
@@ -42,7 +42,7 @@ const isThere = (file: string): Promise<boolean> =>
 
 describe('the token of a person', () => {
   it('goes to no agent where no token can be made for the run: nothing is taken, and the command exits with 1', async () => {
-    await project('TOK');
+    await createProject('TOK');
     await muster.world.rows(
       `insert into agents (org_id, id, member_id, name, slug)
        select $1, gen_random_uuid(), $2, 'Agent ' || n, 'agent-' || n from generate_series(1, $3::int) n`,
@@ -52,9 +52,11 @@ describe('the token of a person', () => {
     );
     const [clone, place] = [await runner.clone(), await runner.folder()];
     const working = start(clone, ['TOK-1', ...sh(`env > ${place}/env`)]);
-    expect((await working.until('warning', /no token could be created/)).message).toContain('agents retire');
+    expect((await working.waitForEvent('warning', /no token could be created/)).message).toContain(
+      'agents retire',
+    );
     expect(await working.ended).toBe(1);
-    expect(await isThere(path.join(place, 'env'))).toBe(false);
+    expect(await fileExists(path.join(place, 'env'))).toBe(false);
     expect(await stateIn('TOK')).toBeUndefined();
     await muster.world.rows(
       `delete from agents where org_id = $1 and member_id = $2`,
@@ -64,7 +66,7 @@ describe('the token of a person', () => {
   });
 
   it('is not used by --as-me, which is for agents', async () => {
-    await project('ASM');
+    await createProject('ASM');
     const clone = await runner.clone();
     const refused = start(clone, ['ASM-1', '--as-me', ...sh('true')]);
     expect(await refused.ended).toBe(2);
@@ -72,14 +74,14 @@ describe('the token of a person', () => {
   });
 
   it('is in no environment of git, and neither is any variable that is not listed', async () => {
-    await project('ENV');
+    await createProject('ENV');
     const [clone, place] = [await runner.clone(), await runner.folder()];
     // A filter that the person has set up. The agent only enables it.
     await clone.git('config', 'filter.spy.clean', `sh -c 'env >> ${place}/env; cat'`);
     const script = `echo '* filter=spy' > .gitattributes; echo good > answer.txt`;
     const secrets = { SHELL_SECRET_XYZ: 'a secret', GITHUB_TOKEN: 'another' };
     expect(await start(clone, ['ENV-1', ...sh(script)], secrets).ended).toBe(0);
-    expect(await isThere(path.join(place, 'env'))).toBe(true);
+    expect(await fileExists(path.join(place, 'env'))).toBe(true);
     const seen = await readFile(path.join(place, 'env'), 'utf8');
     expect(seen).toContain('PATH=');
     for (const name of ['SHELL_SECRET_XYZ', 'GITHUB_TOKEN', 'MUSTER_TOKEN'])
@@ -95,12 +97,12 @@ describe('what an agent puts into .git', () => {
     ['HKA', 'a hook', 'cp $0/run "$(git rev-parse --git-common-dir)/hooks/reference-transaction"'],
     ['HKB', 'a hook of a push', 'cp $0/run "$(git rev-parse --git-common-dir)/hooks/pre-push"'],
   ])('is not run by the runner, which goes on: %s %s', async (key, _what, attack) => {
-    await project(key);
+    await createProject(key);
     const [clone, place] = [await runner.clone(), await runner.folder()];
     await writeFile(path.join(place, 'run'), script(place), { mode: 0o755 });
     const agent = `${attack.replaceAll('$0', place)}; echo good > answer.txt`;
     expect(await start(clone, [`${key}-1`, ...sh(agent)]).ended).toBe(0);
-    expect(await isThere(marker(place))).toBe(false);
+    expect(await fileExists(marker(place))).toBe(false);
     expect(await stateIn(key)).toMatchObject({ state: 'submitted' });
   });
 
@@ -119,26 +121,26 @@ describe('what an agent puts into .git', () => {
     ['CFI', 'a credential helper for all repositories', 'git config --global credential.helper $0/run'],
     ['CFJ', 'a file that is included and was not there', `printf '[credential]\nhelper = x\n' > ~/mine`],
   ])('is not run by the runner, which calls git no more: %s %s', async (key, _what, attack) => {
-    await project(key);
+    await createProject(key);
     const [clone, place] = [await runner.clone(), await runner.folder()];
     await writeFile(path.join(place, 'run'), script(place), { mode: 0o755 });
     const agent = `echo good > answer.txt; ${attack.replaceAll('$0', place)}`;
     await writeFile(path.join(place, '.gitconfig'), '[include]\npath = mine\n');
     const working = start(clone, [`${key}-1`, ...sh(agent)], { HOME: place });
     expect(await working.ended).toBe(1);
-    expect(await isThere(marker(place))).toBe(false);
+    expect(await fileExists(marker(place))).toBe(false);
     expect(await stateIn(key)).toEqual({ state: 'completed', failure: 'agent_error' });
   });
 
   it('is not run in a repository that the agent makes inside, whose head still is part of the work', async () => {
-    await project('SUB');
+    await createProject('SUB');
     const [clone, place] = [await runner.clone(), await runner.folder()];
     await writeFile(path.join(place, 'run'), script(place), { mode: 0o755 });
     const attack = `git init -q sub; cd sub; echo a > a; git add a; git commit -qm a; cd ..; git add sub 2> /dev/null;
       cd sub; git config filter.x.clean ${place}/run; echo '* filter=x' > .gitattributes; echo b > a; git commit -qm b --allow-empty;
       git rev-parse HEAD > ${place}/head; rm -f ${place}/ran; cd ..; echo good > answer.txt`;
     expect(await start(clone, ['SUB-1', ...sh(attack)]).ended).toBe(0);
-    expect(await isThere(marker(place))).toBe(false);
+    expect(await fileExists(marker(place))).toBe(false);
     const branch = (
       await runner.git('for-each-ref', '--format=%(refname)', 'refs/heads/muster/SUB-1-*')
     ).trim();
@@ -147,7 +149,7 @@ describe('what an agent puts into .git', () => {
   });
 
   it('may be the name of the author and the settings of its branch', async () => {
-    await project('NAM');
+    await createProject('NAM');
     const clone = await runner.clone();
     const agent = `git config user.name Robo; git config branch.main.description x; echo good > answer.txt`;
     expect(await start(clone, ['NAM-1', ...sh(agent)]).ended).toBe(0);
@@ -157,21 +159,21 @@ describe('what an agent puts into .git', () => {
 
 describe('an agent', () => {
   it('that a signal from outside killed is started once more, and then the story is given back', async () => {
-    await project('KIL');
+    await createProject('KIL');
     const clone = await runner.clone();
     const once =
       'if [ -e first ]; then echo good > answer.txt; else touch first; sh -c "kill -KILL \\$\\$"; exit $?; fi';
     expect(await start(clone, ['KIL-1', ...sh(once)]).ended).toBe(0);
     expect(await stateIn('KIL')).toMatchObject({ state: 'submitted' });
-    await project('KIM');
+    await createProject('KIM');
     const working = start(clone, ['KIM-1', ...sh('kill -KILL $$')]);
     expect(await working.ended).toBe(1);
-    expect(working.told.filter(({ event }) => event === 'started')).toHaveLength(2);
+    expect(working.receivedEvents.filter(({ event }) => event === 'started')).toHaveLength(2);
     expect(await stateIn('KIM')).toMatchObject({ state: 'available' });
   });
 
   it('has muster on its PATH', async () => {
-    await project('PTH');
+    await createProject('PTH');
     const clone = await runner.clone();
     expect(await start(clone, ['PTH-1', ...sh('muster whoami --json > answer.txt')]).ended).toBe(0);
     expect(await stateIn('PTH')).toMatchObject({ state: 'submitted' });
@@ -179,19 +181,19 @@ describe('an agent', () => {
 });
 
 it('says when Muster cannot be reached, and when it is back', async () => {
-  await project('AWY');
+  await createProject('AWY');
   const [clone, place] = [await runner.clone(), await runner.folder()];
   const forwarder = await openForwarder(muster.url());
   const agent = `echo good > answer.txt; until [ -e ${place}/go ]; do sleep 0.1; done`;
   const working = start(clone, ['AWY-1', ...sh(agent)], { MUSTER_BASE_URL: forwarder.url });
-  await working.until('started');
-  await forwarder.away();
-  await working.until('warning', /cannot be reached/);
-  await forwarder.back();
-  await working.until('warning', /can be reached again after/);
+  await working.waitForEvent('started');
+  await forwarder.goOffline();
+  await working.waitForEvent('warning', /cannot be reached/);
+  await forwarder.goOnline();
+  await working.waitForEvent('warning', /can be reached again after/);
   await writeFile(path.join(place, 'go'), '');
   expect(await working.ended).toBe(0);
-  await forwarder.away();
+  await forwarder.goOffline();
 });
 
 it('says so too while it waits for a story, and takes the one that is created after the outage', async () => {
@@ -200,14 +202,14 @@ it('says so too while it waits for a story, and takes the one that is created af
   const forwarder = await openForwarder(muster.url());
   const agent = sh('echo good > answer.txt');
   const working = start(clone, ['--next', '--project', 'IDL', ...agent], { MUSTER_BASE_URL: forwarder.url });
-  await working.until('none');
-  await forwarder.away();
-  await working.until('warning', /cannot be reached/);
-  await forwarder.back();
-  await working.until('warning', /can be reached again after/);
+  await working.waitForEvent('none');
+  await forwarder.goOffline();
+  await working.waitForEvent('warning', /cannot be reached/);
+  await forwarder.goOnline();
+  await working.waitForEvent('warning', /can be reached again after/);
   await chloe.stories.create({ projectId: 'IDL', title: 'Say good night', status: 'ready' });
-  await working.until('over', /submitted: IDL-1 /);
+  await working.waitForEvent('over', /submitted: IDL-1 /);
   working.kill('SIGTERM');
   expect(await working.ended).toBe(0);
-  await forwarder.away();
+  await forwarder.goOffline();
 });

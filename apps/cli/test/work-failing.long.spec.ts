@@ -14,7 +14,7 @@ let people: People;
 let chloe: Client;
 beforeAll(async () => {
   people = await muster.world.org();
-  chloe = muster.direct(people.chloe);
+  chloe = muster.apiClient(people.chloe);
 });
 
 /** Creates a project with the given number of stories that can start. */
@@ -29,7 +29,7 @@ const start = (clone: Clone, ...args: string[]) =>
 const sh = (script: string): string[] => ['--', 'sh', '-c', script];
 
 /** Creates a branch at the remote whose settings contain the given hook. */
-async function baseWith(clone: Clone, name: string, hook: string): Promise<string[]> {
+async function createBaseWithHook(clone: Clone, name: string, hook: string): Promise<string[]> {
   await clone.git('switch', '--quiet', '-c', name);
   await mkdir(path.join(clone.folder, '.muster'), { recursive: true });
   await writeFile(path.join(clone.folder, '.muster/work.yaml'), `hooks: { after_create: '${hook}' }\n`);
@@ -47,7 +47,7 @@ const endsIn = async (projectId: string) =>
     .map(({ state, outcome }) => outcome ?? state)
     .toSorted();
 
-const linesOfStacks = ({ told }: StartedRunner): string[] =>
+const stackTraceLinesOf = ({ receivedEvents: told }: StartedRunner): string[] =>
   told.flatMap(({ event, message }) => (event === 'stderr' && /^\s+at /.test(message) ? message : []));
 
 describe('muster work', () => {
@@ -56,24 +56,24 @@ describe('muster work', () => {
     const [clone, place] = [await runner.clone(), await runner.folder()];
     // The second call of the hook fails, while an agent works in the folder of the first call.
     const hook = `mkdir ${place}/first 2> ${place}/log || ! mkdir ${place}/second`;
-    const base = await baseWith(clone, 'fails-once', hook);
+    const base = await createBaseWithHook(clone, 'fails-once', hook);
     const working = start(
       clone,
       ...['--next', '--project', 'ALL', '--parallel', '2', ...base],
       ...sh(`echo good > answer.txt; until [ -e ${place}/go ]; do sleep 0.1; done`),
     );
-    await working.until('warning', /was released/);
-    await working.until('started');
+    await working.waitForEvent('warning', /was released/);
+    await working.waitForEvent('started');
     await writeFile(path.join(place, 'go'), '');
     expect(await working.ended).toBe(1);
-    expect(working.told.filter(({ event }) => event === 'taken')).toHaveLength(2);
+    expect(working.receivedEvents.filter(({ event }) => event === 'taken')).toHaveLength(2);
     expect(await statesIn('ALL')).toEqual(['available', 'submitted']);
   });
 
   it('gives a checkout back where it was on no branch, also where the work could not begin', async () => {
     await project('OFF', 1);
     const clone = await runner.clone();
-    const base = await baseWith(clone, 'fails', 'exit 7');
+    const base = await createBaseWithHook(clone, 'fails', 'exit 7');
     await clone.git('switch', '--quiet', '--detach', 'main');
     const head = await clone.git('rev-parse', 'HEAD');
     expect(await start(clone, 'OFF-1', '--here', ...base, ...sh('true')).ended).toBe(1);
@@ -88,7 +88,7 @@ describe('muster work', () => {
     const clone = await runner.clone();
     const script = 'echo half > answer.txt; while :; do echo A line; sleep 0.1; done';
     const working = start(clone, 'GON-1', ...sh(script));
-    await working.until('output');
+    await working.waitForEvent('output');
     working.leave();
     expect(await working.ended).toBe(1);
     const [execution] = (await chloe.deliveryExecutions.list({ projectId: 'GON' })).items;
@@ -101,7 +101,7 @@ describe('muster work', () => {
     [
       'PRO',
       'project',
-      () => muster.direct(people.ana).projects.delete({ projectId: 'PRO', confirmKey: 'PRO' }),
+      () => muster.apiClient(people.ana).projects.delete({ projectId: 'PRO', confirmKey: 'PRO' }),
     ],
   ])(
     'saves what it had at work, and goes on to others, once the %s %s was deleted',
@@ -109,7 +109,7 @@ describe('muster work', () => {
       await project(key, 1);
       const clone = await runner.clone();
       const killed = start(clone, `${key}-1`, ...sh('echo half > answer.txt; sleep 600'));
-      await killed.until('checkpoint');
+      await killed.waitForEvent('checkpoint');
       const [execution] = (await chloe.deliveryExecutions.list({ projectId: key })).items;
       killed.kill('SIGKILL');
       await killed.ended;
@@ -127,7 +127,7 @@ describe('muster work', () => {
       await project(key, 1);
       const script = `if [ -e first ]; then echo good > answer.txt; else touch first; exec sleep 600; fi`;
       const killed = start(clone, `${key}-1`, ...sh(script));
-      await killed.until('checkpoint');
+      await killed.waitForEvent('checkpoint');
       killed.kill('SIGKILL');
       await killed.ended;
     }
@@ -143,12 +143,12 @@ describe('muster work', () => {
     await project('RET', 1);
     const clone = await runner.clone();
     const working = start(clone, 'RET-1', '--agent', 'retiree', ...sh('echo half > answer.txt; sleep 600'));
-    await working.until('checkpoint');
+    await working.waitForEvent('checkpoint');
     const { items } = await chloe.agents.list({});
     const agentId = items.find(({ name }) => name === 'retiree')?.id ?? '';
     await chloe.agents.retire({ agentId });
     expect(await working.ended).toBe(3);
-    expect(working.told.filter(({ event }) => event === 'over')).toEqual([]);
+    expect(working.receivedEvents.filter(({ event }) => event === 'over')).toEqual([]);
   });
 
   it.each([
@@ -162,12 +162,12 @@ describe('muster work', () => {
       const [clone, place] = [await runner.clone(), await runner.folder()];
       const script = `echo good > answer.txt; if mkdir ${place}/first 2> /dev/null; then ${damage}; fi`;
       const working = start(clone, '--next', '--project', key, ...sh(script));
-      await working.until('over', /^failed: /);
-      await working.until('over', /^submitted: /);
+      await working.waitForEvent('over', /^failed: /);
+      await working.waitForEvent('over', /^submitted: /);
       working.kill('SIGTERM');
       expect(await working.ended).toBe(1);
       expect(await endsIn(key)).toEqual(['failed', 'submitted']);
-      expect(linesOfStacks(working)).toEqual([]);
+      expect(stackTraceLinesOf(working)).toEqual([]);
     },
   );
 
@@ -182,12 +182,12 @@ describe('muster work', () => {
       const clone = await runner.clone();
       const script = `echo good > answer.txt; ${damage}`;
       const working = start(clone, '--next', '--project', key, ...flags, ...sh(script));
-      await working.until('over', /^failed: /);
+      await working.waitForEvent('over', /^failed: /);
       expect(await working.ended).toBe(1);
       expect(await endsIn(key)).toEqual(['failed']);
-      expect(working.told.filter(({ event }) => event === 'taken')).toHaveLength(1);
-      expect(working.told.at(-1)).toMatchObject({ event: 'warning' });
-      expect(linesOfStacks(working)).toEqual([]);
+      expect(working.receivedEvents.filter(({ event }) => event === 'taken')).toHaveLength(1);
+      expect(working.receivedEvents.at(-1)).toMatchObject({ event: 'warning' });
+      expect(stackTraceLinesOf(working)).toEqual([]);
     },
   );
 

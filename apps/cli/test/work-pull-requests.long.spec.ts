@@ -17,13 +17,13 @@ const kinds = [
   ['forgejo', 'FORGEJO_TOKEN', `token ${secret}`],
 ] as const satisfies readonly (readonly [Kind, string, string])[];
 
-interface Place {
+interface ForgeSetup {
   readonly forge: ReturnType<typeof useForge>;
   readonly runner: TestRunner;
 }
 
 /** Creates a clone whose remote address is at the forge, while git uses the bare repository. */
-async function cloneAt({ forge, runner }: Place): Promise<Clone> {
+async function cloneAt({ forge, runner }: ForgeSetup): Promise<Clone> {
   const clone = await runner.clone();
   const remote = `${forge.url()}/acme/web.git`;
   await clone.git('config', `url.${runner.origin()}.insteadOf`, remote);
@@ -40,8 +40,8 @@ const newStory = async (): Promise<string> => {
   return story.key;
 };
 
-const work = (
-  place: Place,
+const runWork = (
+  place: ForgeSetup,
   clone: Clone,
   key: string,
   env: Readonly<Record<string, string>>,
@@ -53,7 +53,7 @@ const work = (
 
 describe.each(kinds)('the pull request at %s', (kind, variable, authorization) => {
   const config = `forge: ${kind}\nbranch: work/{key}-{epoch}\npullRequest: draft\n`;
-  const place: Place = { forge: useForge(kind), runner: useRunner(config) };
+  const place: ForgeSetup = { forge: useForge(kind), runner: useRunner(config) };
   const { forge, runner } = place;
   beforeEach(() => {
     forge.clear();
@@ -61,7 +61,7 @@ describe.each(kinds)('the pull request at %s', (kind, variable, authorization) =
 
   it('is opened once the branch is there, with the credentials of the person, which no agent sees', async () => {
     const [key, clone] = [await newStory(), await cloneAt(place)];
-    const working = work(place, clone, key, { [variable]: secret });
+    const working = runWork(place, clone, key, { [variable]: secret });
     expect(await working.ended).toBe(0);
     const execution = await executionOf(key);
     expect(forge.opened).toEqual([
@@ -70,7 +70,7 @@ describe.each(kinds)('the pull request at %s', (kind, variable, authorization) =
         ...{ from: 1, body: `${key} Say it\n\nMuster-Execution: ${execution?.id ?? ''}` },
       },
     ]);
-    const { message } = await working.until('pull_request');
+    const { message } = await working.waitForEvent('pull_request');
     expect(execution).toMatchObject({ state: 'submitted', pullRequest: { number: 1 } });
     expect(message).toBe(`opened ${execution?.pullRequest?.url ?? ''}`);
     expect(forge.calls.map(({ headers }) => headers.authorization)).toEqual([authorization, authorization]);
@@ -79,7 +79,7 @@ describe.each(kinds)('the pull request at %s', (kind, variable, authorization) =
 
   it('is one, though the runner was killed when it was opened', async () => {
     const [key, clone] = [await newStory(), await cloneAt(place)];
-    const first = work(place, clone, key, { [variable]: secret });
+    const first = runWork(place, clone, key, { [variable]: secret });
     const opened = new Promise<void>((resolve) => {
       forge.onOpen = () => {
         resolve();
@@ -90,9 +90,9 @@ describe.each(kinds)('the pull request at %s', (kind, variable, authorization) =
     expect(await first.ended).toBeNull();
     expect(await executionOf(key)).toMatchObject({ state: 'leased' });
     forge.onOpen = undefined;
-    const again = work(place, clone, key, { [variable]: secret });
+    const again = runWork(place, clone, key, { [variable]: secret });
     expect(await again.ended).toBe(0);
-    expect((await again.until('pull_request')).message).toMatch(/^found /);
+    expect((await again.waitForEvent('pull_request')).message).toMatch(/^found /);
     expect(forge.opened).toHaveLength(1);
     expect(await executionOf(key)).toMatchObject({ state: 'submitted', pullRequest: { number: 1 } });
   });
@@ -102,7 +102,7 @@ describe.each(kinds)('the pull request at %s', (kind, variable, authorization) =
     const other = { number: 1, title: 'x', body: '', branch: `work/${key}-1`, base: 'main', isDraft: false };
     forge.opened.push({ ...other, from: 1 }, { ...other, number: 2, from: 2 });
     forge.blind = 1;
-    const working = work(place, clone, key, { [variable]: secret });
+    const working = runWork(place, clone, key, { [variable]: secret });
     expect(await working.ended).toBe(0);
     expect(forge.calls.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
     expect(await executionOf(key)).toMatchObject({ pullRequest: { number: 1 } });
@@ -110,10 +110,12 @@ describe.each(kinds)('the pull request at %s', (kind, variable, authorization) =
 
   it('is left out where there are no credentials, and the branch is handed in', async () => {
     const [key, clone] = [await newStory(), await cloneAt(place)];
-    const working = work(place, clone, key, {});
+    const working = runWork(place, clone, key, {});
     expect(await working.ended).toBe(0);
     expect(forge.calls).toEqual([]);
-    expect((await working.until('warning')).message).toContain('no pull request: there are no credentials');
+    expect((await working.waitForEvent('warning')).message).toContain(
+      'no pull request: there are no credentials',
+    );
     expect(await executionOf(key)).toMatchObject({ state: 'submitted', pullRequest: null });
   });
 
@@ -122,16 +124,18 @@ describe.each(kinds)('the pull request at %s', (kind, variable, authorization) =
     forge.onOpen = (response) => {
       response.writeHead(403, { 'content-type': 'application/json' }).end('{"message":"Not yours"}');
     };
-    const working = work(place, clone, key, { [variable]: secret });
+    const working = runWork(place, clone, key, { [variable]: secret });
     expect(await working.ended).toBe(0);
-    expect((await working.until('warning')).message).toMatch(/answered 403: \{"message":"Not yours"\}/);
+    expect((await working.waitForEvent('warning')).message).toMatch(
+      /answered 403: \{"message":"Not yours"\}/,
+    );
     expect(forge.calls).toHaveLength(2);
     expect(await executionOf(key)).toMatchObject({ state: 'submitted', pullRequest: null });
   });
 });
 
 describe('the credentials of a forge', () => {
-  const place: Place = {
+  const place: ForgeSetup = {
     forge: useForge('github'),
     runner: useRunner('forge: github\nbranch: work/{key}-{epoch}\n'),
   };
@@ -144,7 +148,7 @@ describe('the credentials of a forge', () => {
     const gh = `#!/bin/sh\n[ "$*" = "auth token --hostname ${host}" ] && echo of-gh\n`;
     await writeFile(path.join(bin, 'gh'), gh, { mode: 0o755 });
     const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, GH_TOKEN: 'of github.com' };
-    expect(await work(place, clone, key, env).ended).toBe(0);
+    expect(await runWork(place, clone, key, env).ended).toBe(0);
     expect(place.forge.calls[0]?.headers.authorization).toBe('Bearer of-gh');
     expect(place.forge.opened).toMatchObject([{ isDraft: false }]);
   });

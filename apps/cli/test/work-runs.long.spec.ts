@@ -2,14 +2,14 @@ import { mkdir, readdir, readFile, watch, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@muster/testing';
-import { useBeside } from './beside.ts';
+import { useConcurrentScenarios } from './beside.ts';
 import { useMuster } from './muster.ts';
-import { type Clone, lives, useRunner } from './runner.ts';
+import { type Clone, isProcessAlive, useRunner } from './runner.ts';
 import { useStories } from './stories.ts';
 
 const muster = useMuster();
 const stories = useStories(muster);
-const { make: story, executionOf } = stories;
+const { createStory: story, executionOf } = stories;
 const runner = useRunner(`
 hooks:
   after_create: echo made > made.log
@@ -28,7 +28,7 @@ const start = (clone: Clone, ...args: string[]) =>
 const sh = (script: string): string[] => ['--', 'sh', '-c', script];
 
 describe('muster work', () => {
-  const beside = useBeside(2);
+  const beside = useConcurrentScenarios(2);
 
   it('starts the agent again with what was wrong, and fails what does not pass', async () => {
     const [key, bad, clone] = [await story('Say it', ['docs']), await story(), await runner.clone()];
@@ -40,7 +40,7 @@ describe('muster work', () => {
       ),
     );
     expect(await mended.ended).toBe(0);
-    await mended.until('warning', /changed files outside of its touches: answer\.txt/);
+    await mended.waitForEvent('warning', /changed files outside of its touches: answer\.txt/);
     expect(await executionOf(key)).toMatchObject({ state: 'submitted' });
     const working = start(clone, bad, ...sh('echo poor > answer.txt'));
     expect(await working.ended).toBe(1);
@@ -111,7 +111,7 @@ describe('muster work', () => {
     await working.ended;
     expect(await worktrees()).toBe(1);
     await muster
-      .direct(stories.people.ana)
+      .apiClient(stories.people.ana)
       .deliveryExecutions.acquire({ targetType: 'story', targetId: key, takeOver: true });
     expect(await start(clone, '--adopt').ended).toBe(1);
     expect(await worktrees()).toBe(0);
@@ -141,7 +141,7 @@ describe('muster work', () => {
     const failing = async (...args: string[]): Promise<string> => {
       const working = start(clone, ...args);
       expect(await working.ended).toBe(2);
-      return working.told.map(({ message }) => message).join('\n');
+      return working.receivedEvents.map(({ message }) => message).join('\n');
     };
     expect(await failing()).toContain('no story is given');
     expect(await failing('--next', ...sh('true'))).toContain('--next needs --project');
@@ -171,7 +171,7 @@ describe('muster work', () => {
     // One process ignores SIGTERM, and one has left the process group.
     const script = `trap '' TERM; echo half > answer.txt; setsid sleep 601 & echo $! > ${place}/pids; sleep 602 & echo $! >> ${place}/pids; while :; do sleep 1; done`;
     const working = start(clone, key, ...sh(script));
-    await working.until('checkpoint');
+    await working.waitForEvent('checkpoint');
     const execution = await executionOf(key);
     const asked = performance.now();
     await stories.chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
@@ -181,14 +181,14 @@ describe('muster work', () => {
     expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('half');
     const pids = (await readFile(path.join(place, 'pids'), 'utf8')).trim().split('\n');
     expect(pids).toHaveLength(2);
-    expect(await Promise.all(pids.map(lives))).toEqual([false, false]);
+    expect(await Promise.all(pids.map(isProcessAlive))).toEqual([false, false]);
   });
 
   beside('writes what members say into $MUSTER_SIGNALS while the agent works', async () => {
     const [key, clone] = [await story(), await runner.clone()];
     const script = `echo good > answer.txt; until grep -qs "Half to even" "$MUSTER_SIGNALS"; do sleep 0.1; done; cp "$MUSTER_SIGNALS" heard.txt`;
     const working = start(clone, key, ...sh(script));
-    await working.until('checkpoint');
+    await working.waitForEvent('checkpoint');
     await stories.chloe.comments.create({ storyId: key, body: 'Half to even, please.' });
     expect(await working.ended).toBe(0);
     const heard = await runner.git('show', `work/${key}-1:heard.txt`);
@@ -210,16 +210,16 @@ describe('muster work', () => {
       ...sh('echo good > answer.txt'),
     );
     // While there is no story to acquire, the runner reports that and waits.
-    await working.until('none');
+    await working.waitForEvent('none');
     for (const title of ['One', 'Two', 'Three'])
       await stories.chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
     for (const key of ['NXT-1', 'NXT-2', 'NXT-3'])
-      await working.until('over', new RegExp(`submitted: ${key} `));
-    const lastOf = (wanted: string) => working.told.findLastIndex(({ event }) => event === wanted);
+      await working.waitForEvent('over', new RegExp(`submitted: ${key} `));
+    const lastOf = (wanted: string) => working.receivedEvents.findLastIndex(({ event }) => event === wanted);
     await waitUntil(() => lastOf('none') > lastOf('over'));
-    expect(working.told.filter(({ event }) => event === 'warning')).toEqual([]);
+    expect(working.receivedEvents.filter(({ event }) => event === 'warning')).toEqual([]);
     // A story on which another slot of the same runner works is not reported.
-    const nones = working.told.filter(({ event }) => event === 'none');
+    const nones = working.receivedEvents.filter(({ event }) => event === 'none');
     expect(JSON.stringify(nones)).not.toContain('lease_held');
     working.kill('SIGTERM');
     expect(await working.ended).toBe(0);
@@ -233,12 +233,12 @@ describe('muster work', () => {
     const killed = once(
       ...sh('if [ -e one.txt ]; then echo good > answer.txt; else touch one.txt; sleep 600; fi'),
     );
-    await killed.until('checkpoint');
+    await killed.waitForEvent('checkpoint');
     killed.kill('SIGKILL');
     await killed.ended;
     const again = once(...sh('true'));
     expect(await again.ended).toBe(0);
-    expect(again.told.filter(({ event }) => event === 'over')).toHaveLength(1);
+    expect(again.receivedEvents.filter(({ event }) => event === 'over')).toHaveLength(1);
     expect(await executionOf('NXT-4')).toMatchObject({ state: 'submitted' });
     expect(await executionOf('NXT-5')).toBeNull();
   });
@@ -252,7 +252,7 @@ describe('muster work', () => {
         key,
         ...sh('echo one > answer.txt; git add .; git commit -qm One; echo two > more.txt; sleep 600'),
       );
-      await working.until('checkpoint', /2 files|3 files/);
+      await working.waitForEvent('checkpoint', /2 files|3 files/);
       working.kill('SIGINT');
       expect(await working.ended).toBe(1);
       expect(await executionOf(key)).toMatchObject({ state: 'available' });
@@ -275,13 +275,13 @@ describe('muster work', () => {
   beside('takes over the live work of a dead machine, and continues from its checkpoint', async () => {
     const [key, first, second] = [await story(), await runner.clone(), await runner.clone()];
     const dead = start(first, key, ...sh('echo half > answer.txt; sleep 600'));
-    await dead.until('checkpoint');
+    await dead.waitForEvent('checkpoint');
     dead.kill('SIGKILL');
     await dead.ended;
     expect((await executionOf(key))?.lease).toMatchObject({ ttlSeconds: 90 });
     const good = sh('cp answer.txt seen.txt; echo good > answer.txt');
     const refused = start(second, key, ...good);
-    expect((await refused.until('none')).message).toContain('add --take-over');
+    expect((await refused.waitForEvent('none')).message).toContain('add --take-over');
     expect(await refused.ended).toBe(3);
     const working = start(second, key, '--take-over', ...good);
     expect(await working.ended).toBe(0);
@@ -295,14 +295,14 @@ describe('muster work', () => {
     const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
     const script = `echo x >> ${place}/starts; cat > prompt.txt; if [ -e first.txt ]; then echo good > answer.txt; else echo 1 > first.txt; sleep 600 & echo $! > ${place}/pid; wait; fi`;
     const working = start(clone, key, ...sh(script));
-    await working.until('checkpoint');
+    await working.waitForEvent('checkpoint');
     working.kill('SIGKILL');
     expect(await working.ended).toBeNull();
     const again = start(clone, key, ...sh('exit 9'));
     expect(await again.ended).toBe(0);
-    await again.until('adopted');
+    await again.waitForEvent('adopted');
     expect(await readFile(path.join(place, 'starts'), 'utf8')).toBe('x\nx\n');
-    expect(await lives((await readFile(path.join(place, 'pid'), 'utf8')).trim())).toBe(false);
+    expect(await isProcessAlive((await readFile(path.join(place, 'pid'), 'utf8')).trim())).toBe(false);
     expect(await runner.git('show', `work/${key}-1:prompt.txt`)).toContain('You were interrupted');
     expect(await executionOf(key)).toMatchObject({ state: 'submitted', attempt: 1 });
     expect(await readdir(path.join(clone.folder, '.git/muster/runs'))).toEqual([]);
@@ -313,7 +313,7 @@ describe('muster work', () => {
     for (const one of [key, other])
       expect(await start(clone, one, ...sh('echo good > answer.txt')).ended).toBe(0);
     const [landed, submitted] = [(await executionOf(key))?.id ?? '', (await executionOf(other))?.id ?? ''];
-    await muster.direct(stories.people.chloe).deliveryExecutions.recordForgeObservation({
+    await muster.apiClient(stories.people.chloe).deliveryExecutions.recordForgeObservation({
       executionId: landed,
       observation: { kind: 'pr_merged', dedupeKey: 'm', observedAt: new Date().toISOString() },
     });
@@ -329,18 +329,18 @@ describe('muster work', () => {
   beside('stops the agent at once when another has the lease, and pushes nothing to the branch', async () => {
     const [key, clone] = [await story(), await runner.clone()];
     const working = start(clone, key, ...sh('echo good > answer.txt; sleep 600'));
-    await working.until('checkpoint');
+    await working.waitForEvent('checkpoint');
     await muster
-      .direct(stories.people.ana)
+      .apiClient(stories.people.ana)
       .deliveryExecutions.acquire({ targetType: 'story', targetId: key, takeOver: true });
     expect(await working.ended).toBe(1);
-    expect((await working.until('over')).outcome).toBe('lost');
+    expect((await working.waitForEvent('over')).outcome).toBe('lost');
     await expect(runner.git('rev-parse', `work/${key}-1`)).rejects.toThrow();
-    const { kept, message } = await working.until('over');
+    const { kept, message } = await working.waitForEvent('over');
     expect(kept).toMatch(/find the cause/);
     expect(message).toContain('was kept');
     const cleaned = start(clone, '--clean');
     expect(await cleaned.ended).toBe(0);
-    expect((await cleaned.until('cleaned')).message).toContain('was removed');
+    expect((await cleaned.waitForEvent('cleaned')).message).toContain('was removed');
   });
 });

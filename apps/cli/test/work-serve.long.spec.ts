@@ -9,7 +9,7 @@ import { useStories } from './stories.ts';
 
 const muster = useMuster();
 const stories = useStories(muster);
-const { make: story, executionOf } = stories;
+const { createStory: story, executionOf } = stories;
 const runner = useRunner('branch: work/{key}-{epoch}\ncheckpoint: 1s\n');
 
 const serve = (clone: Clone, agent: string, script: string, ...flags: string[]): StartedRunner =>
@@ -18,7 +18,7 @@ const serve = (clone: Clone, agent: string, script: string, ...flags: string[]):
   });
 const assign = (who: Client, key: string, agent: string) =>
   who.assignments.set({ targetType: 'story', targetId: key, agentId: agent });
-const storiesOf = ({ told }: StartedRunner, wanted: string) =>
+const storiesOf = ({ receivedEvents: told }: StartedRunner, wanted: string) =>
   told.flatMap(({ event, story: key }) => (event === wanted ? [key] : []));
 const responseOf = async (key: string) =>
   (await stories.chloe.stories.get({ storyId: key })).agentResponse?.state;
@@ -27,16 +27,16 @@ describe('muster work --serve', () => {
   it('starts a run for an assignment and for a mention by a contributor, and for no one else', async () => {
     const [assigned, mentioned, viewed] = [await story(), await story(), await story()];
     const clone = await runner.clone();
-    const ana = muster.direct(stories.people.ana);
+    const ana = muster.apiClient(stories.people.ana);
     const working = serve(clone, 'helper', 'cat > prompt.txt; echo good > answer.txt');
-    await working.until('listening');
+    await working.waitForEvent('listening');
     await muster
-      .direct(stories.people.dan)
+      .apiClient(stories.people.dan)
       .comments.create({ storyId: viewed, body: '@helper please look at this' });
     await assign(ana, assigned, 'helper');
-    await working.until('over', new RegExp(`^submitted: ${assigned} `));
+    await working.waitForEvent('over', new RegExp(`^submitted: ${assigned} `));
     await ana.comments.create({ storyId: mentioned, body: '@helper please use the new form' });
-    await working.until('over', new RegExp(`^submitted: ${mentioned} `));
+    await working.waitForEvent('over', new RegExp(`^submitted: ${mentioned} `));
     expect(storiesOf(working, 'taken')).toEqual([assigned, mentioned]);
     expect(await executionOf(viewed)).toBeNull();
     const prompt = await runner.git('show', `work/${mentioned}-1:prompt.txt`);
@@ -50,12 +50,12 @@ describe('muster work --serve', () => {
   it('loses and repeats no request when it is killed while one run works and another request waits', async () => {
     const [first, second] = [await story(), await story()];
     const [clone, place] = [await runner.clone(), await runner.folder()];
-    const ana = muster.direct(stories.people.ana);
+    const ana = muster.apiClient(stories.people.ana);
     const script = `echo $MUSTER_STORY >> ${place}/starts; echo good > answer.txt; until [ -e ${place}/go ]; do sleep 0.1; done`;
     const killed = serve(clone, 'worker', script);
-    await killed.until('listening');
+    await killed.waitForEvent('listening');
     await assign(ana, first, 'worker');
-    await killed.until('checkpoint');
+    await killed.waitForEvent('checkpoint');
     await assign(ana, second, 'worker');
     expect(await responseOf(second)).toBe('busy');
     expect(await responseOf(first)).toBe('picked_up');
@@ -63,12 +63,12 @@ describe('muster work --serve', () => {
     await killed.ended;
     await writeFile(path.join(place, 'go'), '');
     const again = serve(clone, 'worker', script);
-    await again.until('adopted');
-    for (const key of [first, second]) await again.until('over', new RegExp(`^submitted: ${key} `));
+    await again.waitForEvent('adopted');
+    for (const key of [first, second]) await again.waitForEvent('over', new RegExp(`^submitted: ${key} `));
     // A later request shows that the earlier ones were handled.
     const third = await story();
     await assign(ana, third, 'worker');
-    await again.until('over', new RegExp(`^submitted: ${third} `));
+    await again.waitForEvent('over', new RegExp(`^submitted: ${third} `));
     again.kill('SIGTERM');
     expect(await again.ended).toBe(0);
     expect((await readFile(path.join(place, 'starts'), 'utf8')).trim().split('\n')).toEqual([
@@ -83,15 +83,15 @@ describe('muster work --serve', () => {
     const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
     const script = `echo good > answer.txt; until [ -e ${place}/go ]; do sleep 0.1; done`;
     const ended = serve(clone, 'stopper', script);
-    await ended.until('listening');
-    await assign(muster.direct(stories.people.ana), key, 'stopper');
-    await ended.until('checkpoint');
+    await ended.waitForEvent('listening');
+    await assign(muster.apiClient(stories.people.ana), key, 'stopper');
+    await ended.waitForEvent('checkpoint');
     ended.kill('SIGTERM');
     expect(await ended.ended).toBe(1);
     expect(await executionOf(key)).toMatchObject({ state: 'available' });
     await mkdir(path.join(place, 'go'));
     const again = serve(clone, 'stopper', script);
-    await again.until('over', new RegExp(`^submitted: ${key} `));
+    await again.waitForEvent('over', new RegExp(`^submitted: ${key} `));
     again.kill('SIGTERM');
     expect(await again.ended).toBe(0);
     expect(await executionOf(key)).toMatchObject({ state: 'submitted', attempt: 2 });
@@ -100,6 +100,8 @@ describe('muster work --serve', () => {
   it('refuses flags that select work in another way', async () => {
     const working = serve(await runner.clone(), 'helper', 'true', '--next');
     expect(await working.ended).toBe(2);
-    expect(working.told.map(({ message }) => message).join('\n')).toContain('--serve can be combined only');
+    expect(working.receivedEvents.map(({ message }) => message).join('\n')).toContain(
+      '--serve can be combined only',
+    );
   });
 });

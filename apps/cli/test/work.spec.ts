@@ -8,7 +8,7 @@ import { useStories } from './stories.ts';
 
 const muster = useMuster();
 const stories = useStories(muster);
-const { make: story, executionOf } = stories;
+const { createStory: story, executionOf } = stories;
 const runner = useRunner(`
 hooks:
   after_create: echo made > made.log
@@ -29,7 +29,7 @@ describe('muster work', () => {
     const [key, clone] = [await story(), await runner.clone()];
     const working = start(clone, key, ...sh('cat > prompt.txt; pwd > where.txt; echo good > answer.txt'));
     expect(await working.ended).toBe(0);
-    const { folder, branch } = await working.until('prepared');
+    const { folder, branch } = await working.waitForEvent('prepared');
     expect(branch).toBe(`work/${key}-1`);
     expect(await runner.git('show', `${branch}:where.txt`)).toBe(folder);
     expect(await runner.git('show', `${branch}:prompt.txt`)).toMatch(
@@ -129,7 +129,7 @@ describe('muster work', () => {
     expect(await usageOf((await executionOf(key))?.id)).toMatchObject([{ ...counts, costMicros: 400_000 }]);
 
     const stopped = await story();
-    await muster.direct(stories.people.ana).budgets.set({
+    await muster.apiClient(stories.people.ana).budgets.set({
       ...{ scope: 'story', targetId: stopped, amountMicros: 500_000, period: 'total', action: 'stop' },
     });
     await start(clone, stopped, ...sh(`${print(0.6)}; exec sleep 600`)).ended;

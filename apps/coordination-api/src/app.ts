@@ -6,7 +6,7 @@ import { toWebhooksConfig } from '@muster/notifications';
 import {
   type AllHandlers,
   createHandlers,
-  type HandlersSetUp,
+  type HandlersConfig,
   performableHandlers,
   reactions,
 } from '@muster/operations';
@@ -112,7 +112,7 @@ function openStandby(
   return createStandby({
     url: config.DATABASE_REPLICA_URL,
     max: config.DATABASE_POOL,
-    answerWithinMillis: config.DATABASE_REPLICA_TIMEOUT_MILLIS,
+    queryTimeoutMillis: config.DATABASE_REPLICA_TIMEOUT_MILLIS,
     primary,
     onIdleError: (error) => {
       logger.warn({ err: error }, 'a connection to the standby was lost');
@@ -147,12 +147,12 @@ const createEnvironment = (
   reactions,
   standby,
   claimSlug: (orgId, slug) => claimSlug(pool, orgId, slug),
-  askOtherServers: (who, query) => queryOtherServers(pool, who, query),
+  queryOtherServers: (who, query) => queryOtherServers(pool, who, query),
 });
 
 const createConfiguredHandlers = (
   config: ApiConfig,
-  setUp: Pick<HandlersSetUp, 'webhooks' | 'forges'>,
+  setUp: Pick<HandlersConfig, 'webhooks' | 'forges'>,
 ): AllHandlers =>
   createHandlers({
     ...setUp,
@@ -202,7 +202,7 @@ function addTokenlessRoutes(
   });
   addForgeAppRoutes(app, {
     pool,
-    setUp: forges,
+    forgesConfig: forges,
     refusedRequestRate: config.LIMIT_UNKNOWN_TOKENS,
     metrics,
     logger,
@@ -264,7 +264,7 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
       ...(redis ? [redis.check] : []),
       ...files.checks,
     ],
-    mostInFlight: placesAtOnce,
+    maxInFlight: placesAtOnce,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
     renderErrorPage: createErrorPage(addressesOf(config)),
@@ -286,7 +286,7 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
     authenticate,
     limits,
     aside: waitWithoutSlot,
-    leave: releaseSlot,
+    releaseSlot,
     enterQueuesOf: createCallQueues({ aside: waitWithoutSlot, placesAtOnce, connections }),
     metrics,
     logger,

@@ -4,7 +4,7 @@ import { newId } from '@muster/driver';
 import { type AllHandlers } from '@muster/operations';
 import { type People, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
-import { createWebProject, next, type NextWork } from './next-work.ts';
+import { createWebProject, acquireNext, type NextWork } from './next-work.ts';
 
 const api = useApi();
 
@@ -29,7 +29,7 @@ describe('many at once', () => {
       const callers = [people.ana, people.ben, people.chloe, people.robo];
       const answers = await Promise.all(
         Array.from({ length: 64 }, (_, index) =>
-          next(callers[index % callers.length] ?? people.ana, { runId: `run-${index}`, start }),
+          acquireNext(callers[index % callers.length] ?? people.ana, { runId: `run-${index}`, start }),
         ),
       );
       const given = answers.flatMap((answer) => answer.execution?.targetId ?? []);
@@ -59,7 +59,7 @@ describe('many at once', () => {
       )[0]?.n;
     const before = await deadlocks();
     const asked = Array.from({ length: 24 }, (_, index) =>
-      next(robo, { runId: newId(), start: index % 2 === 0 }),
+      acquireNext(robo, { runId: newId(), start: index % 2 === 0 }),
     );
     const named = Array.from({ length: 30 }, (_, index) =>
       chloe.deliveryExecutions
@@ -94,7 +94,7 @@ describe('many at once', () => {
     const [byName, byNext] = await api.world.runUnderContention<unknown>(
       { table: 'stories', id },
       () => people.chloe.deliveryExecutions.acquire(target),
-      () => next(people.robo, { start: false }),
+      () => acquireNext(people.robo, { start: false }),
     );
     const isTaken = byNext?.status === 'fulfilled' && (byNext.value as NextWork).execution !== null;
     expect([byName?.status, isTaken]).toEqual(isTaken ? ['rejected', true] : ['fulfilled', false]);
@@ -123,7 +123,7 @@ describe('what others are about to take', () => {
   it('is passed by without waiting, and told as held', async () => {
     await ready(2);
     await whileClaimed('WEB-1', async () => {
-      const { execution, skipped } = await next(people.robo);
+      const { execution, skipped } = await acquireNext(people.robo);
       expect(execution?.targetId).toBe(await idOf('WEB-2'));
       expect(skipped.map(({ key, reasons }) => [key, ...reasons])).toEqual([['WEB-1', 'lease_held']]);
     });
@@ -132,7 +132,7 @@ describe('what others are about to take', () => {
   it('is waited for where nothing else is left, and taken where they let go of it', async () => {
     await ready(1);
     await whileClaimed('WEB-1', async (letGo) => {
-      const asked = next(people.robo);
+      const asked = acquireNext(people.robo);
       await api.world.waitUntilBlocked(1);
       await letGo();
       expect((await asked).execution?.targetId).toBe(await idOf('WEB-1'));
@@ -146,7 +146,7 @@ describe('what others are about to take', () => {
     try {
       await holder.query('begin');
       await holder.query('select 1 from board_columns where id = $1 for update', [column]);
-      const asked = next(people.robo);
+      const asked = acquireNext(people.robo);
       await api.world.waitUntilBlocked(1);
       const unblockerMemberId = people.ana.me.memberId;
       const blocked = { kind: 'external', note: 'A key', unblockerMemberId } as const;
@@ -169,8 +169,8 @@ describe('what others are about to take', () => {
     await ana.boardColumns.update({ columnId: column, wipLimit: 1 });
     const outcomes = await api.world.runUnderContention(
       { table: 'board_columns', id: column },
-      () => next(robo),
-      () => next(chloe),
+      () => acquireNext(robo),
+      () => acquireNext(chloe),
     );
     const answers = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     const none = answers.filter(({ execution }) => execution === null);
@@ -189,7 +189,7 @@ describe('over HTTP', () => {
   it('more at once than there are places are answered, and wait without a connection', async () => {
     await ready(64);
     // Four connections, and a capacity of 24 concurrent requests.
-    const copy = await api.copy({ DATABASE_POOL: '4' });
+    const copy = await api.startReplica({ DATABASE_POOL: '4' });
     // The first call caches the token.
     const first = await ask(copy, 'run-0');
     const answers = await Promise.all(
@@ -203,7 +203,7 @@ describe('over HTTP', () => {
 
   it('those who wait for a board leave a connection to all others', async () => {
     await ready(8);
-    const copy = await api.copy({ DATABASE_POOL: '4' });
+    const copy = await api.startReplica({ DATABASE_POOL: '4' });
     const { items } = await people.ana.boardColumns.list({ projectId: 'WEB' });
     const column = items.find(({ status }) => status === 'in_progress')?.id ?? '';
     const holder = await api.world.database.owner.connect();
@@ -223,7 +223,7 @@ describe('over HTTP', () => {
 
   it('a caller that left before its turn takes nothing', async () => {
     await ready(5);
-    const copy = await api.copy({ DATABASE_POOL: '4' });
+    const copy = await api.startReplica({ DATABASE_POOL: '4' });
     const { items } = await people.ana.boardColumns.list({ projectId: 'WEB' });
     const column = items.find(({ status }) => status === 'in_progress')?.id ?? '';
     const holder = await api.world.database.owner.connect();

@@ -39,7 +39,7 @@ const heldStories = async (): Promise<string[]> =>
   ).map(({ unit_id: id }) => id);
 
 /** Each entry prepares a board without a free story, and returns the act that frees one. */
-const frees: Record<string, () => Promise<() => Promise<unknown>>> = {
+const freeingActions: Record<string, () => Promise<() => Promise<unknown>>> = {
   'a new story': async () => () => story(),
   'a released lease': async () => {
     const taken = heldOf(await acquire(people.ben, await story()));
@@ -80,8 +80,8 @@ const frees: Record<string, () => Promise<() => Promise<unknown>>> = {
 };
 
 describe('a caller that waits', () => {
-  it.each(Object.keys(frees))('gets a story after %s', async (cause) => {
-    const free = await frees[cause]?.();
+  it.each(Object.keys(freeingActions))('gets a story after %s', async (cause) => {
+    const free = await freeingActions[cause]?.();
     const waiting = waitForStory(people.robo, 'run-1');
     await untilWaiting(1);
     await free?.();

@@ -7,7 +7,7 @@ import {
   createReadyStory,
   createWebProject,
   heldOf,
-  next,
+  acquireNext,
   type NextWork,
   type NextWorkParams,
   type NewStory,
@@ -22,8 +22,8 @@ beforeEach(async () => {
 });
 
 /** Creates the stories WEB-1, WEB-2 and so on. Their default status is ready. */
-async function stories(...all: NewStory[]): Promise<void> {
-  for (const story of all) await createReadyStory(people, story);
+async function stories(...acquireAllKeys: NewStory[]): Promise<void> {
+  for (const story of acquireAllKeys) await createReadyStory(people, story);
 }
 
 const keyOf = async ({ execution }: NextWork): Promise<string | null> =>
@@ -33,21 +33,22 @@ const keyOf = async ({ execution }: NextWork): Promise<string | null> =>
 async function all(who: Person<AllHandlers>, asked: NextWorkParams = {}): Promise<string[]> {
   const keys: string[] = [];
   for (;;) {
-    const key = await keyOf(await next(who, asked));
+    const key = await keyOf(await acquireNext(who, asked));
     if (key === null) return keys;
     keys.push(key);
   }
 }
 
-const passedOver = ({ skipped }: NextWork): Record<string, readonly string[]> =>
+const skipReasonsByStory = ({ skipped }: NextWork): Record<string, readonly string[]> =>
   Object.fromEntries(skipped.map(({ key, reasons }) => [key, reasons]));
 
-const audited = async (): Promise<number> => (await people.ana.audit.list({ limit: 200 })).items.length;
+const countAuditEntries = async (): Promise<number> =>
+  (await people.ana.audit.list({ limit: 200 })).items.length;
 
 describe('a budget that is used up', () => {
   it('makes agents skip what it covers, until it is raised', async () => {
     await stories({}, {});
-    const taken = heldOf(await next(people.robo, { runId: 'r1' }));
+    const taken = heldOf(await acquireNext(people.robo, { runId: 'r1' }));
     const budget = { scope: 'story', targetId: 'WEB-1', period: 'total', action: 'stop' } as const;
     await people.ana.budgets.set({ ...budget, amountMicros: 500 });
     const usage = { model: 'm', costMicros: 500 };
@@ -60,17 +61,20 @@ describe('a budget that is used up', () => {
       ]);
     expect((await people.dan.notifications.list({ kinds: ['budget_warning'] })).items).toEqual([]);
     await people.robo.deliveryExecutions.release(taken);
-    const second = await next(people.robo, { runId: 'r2' });
-    expect([await keyOf(second), passedOver(second)]).toEqual(['WEB-2', { 'WEB-1': ['budget_exceeded'] }]);
+    const second = await acquireNext(people.robo, { runId: 'r2' });
+    expect([await keyOf(second), skipReasonsByStory(second)]).toEqual([
+      'WEB-2',
+      { 'WEB-1': ['budget_exceeded'] },
+    ]);
     await people.ana.budgets.set({ ...budget, amountMicros: 501 });
-    expect(await keyOf(await next(people.robo, { runId: 'r3' }))).toBe('WEB-1');
+    expect(await keyOf(await acquireNext(people.robo, { runId: 'r3' }))).toBe('WEB-1');
   });
 });
 
 describe('a budget warning', () => {
   it('also reaches the person whose own work used up the budget', async () => {
     await stories({});
-    const taken = heldOf(await next(people.ana));
+    const taken = heldOf(await acquireNext(people.ana));
     await people.ana.budgets.set({ scope: 'org', amountMicros: 500, period: 'total', action: 'notify' });
     await people.ana.deliveryExecutions.renew({ ...taken, usage: { model: 'm', costMicros: 500 } });
     expect((await people.ana.notifications.list({ kinds: ['budget_warning'] })).items).toHaveLength(1);
@@ -80,7 +84,10 @@ describe('a budget warning', () => {
 describe('the next story', () => {
   it('is answered as acquire answers it, and is in progress', async () => {
     await stories({});
-    const { execution, leaseToken, ...rest } = await next(people.robo, { runId: 'r1', ttlSeconds: 60 });
+    const { execution, leaseToken, ...rest } = await acquireNext(people.robo, {
+      runId: 'r1',
+      ttlSeconds: 60,
+    });
     expect(execution).toMatchObject({
       ...{ targetType: 'story', state: 'leased', attempt: 1, runId: 'r1' },
       lease: { epoch: 1, ttlSeconds: 60, runId: 'r1', holder: { name: 'Robo' } },
@@ -110,14 +117,14 @@ describe('the next story', () => {
 
   it('is none where nothing is left, which changes nothing', async () => {
     await stories({ status: 'in_progress' }, { status: 'done' });
-    const asked = await audited();
-    expect(await next(people.chloe)).toEqual({
+    const asked = await countAuditEntries();
+    expect(await acquireNext(people.chloe)).toEqual({
       ...{ execution: null, leaseToken: null, resumed: false, signals: [], skipped: [] },
     });
-    expect(await audited()).toBe(asked);
+    expect(await countAuditEntries()).toBe(asked);
     await stories({});
-    await next(people.chloe);
-    expect(await audited()).toBe(asked + 2);
+    await acquireNext(people.chloe);
+    expect(await countAuditEntries()).toBe(asked + 2);
   });
 
   it('has all the labels, is of the epic, and is assigned to the caller, where that is asked for', async () => {
@@ -131,12 +138,12 @@ describe('the next story', () => {
     await assign('WEB-5', { memberId, agentId });
     await assign('WEB-6', { memberId: ana.me.memberId, agentId });
     const start = false;
-    expect(await keyOf(await next(chloe, { labels: ['b', 'a'], start }))).toBe('WEB-2');
-    expect(await keyOf(await next(chloe, { epicId: epic.id, start }))).toBe('WEB-3');
-    expect(await keyOf(await next(chloe, { labels: ['c'] }))).toBeNull();
+    expect(await keyOf(await acquireNext(chloe, { labels: ['b', 'a'], start }))).toBe('WEB-2');
+    expect(await keyOf(await acquireNext(chloe, { epicId: epic.id, start }))).toBe('WEB-3');
+    expect(await keyOf(await acquireNext(chloe, { labels: ['c'] }))).toBeNull();
     expect(await all(robo, { assignedToMe: true })).toEqual(['WEB-4', 'WEB-5', 'WEB-6']);
     expect(await all(people.ben)).toEqual(['WEB-1']);
-    expect(passedOver(await next(people.ben))).toMatchObject({
+    expect(skipReasonsByStory(await acquireNext(people.ben))).toMatchObject({
       'WEB-4': ['assigned_to_another', 'lease_held'],
     });
   });
@@ -144,10 +151,12 @@ describe('the next story', () => {
   it('is not moved where start is false, and no gate of the move holds it back', async () => {
     await people.ana.policy.update({ requireSpecToStart: true });
     await stories({});
-    expect(passedOver(await next(people.chloe))).toEqual({ 'WEB-1': ['spec_missing'] });
-    expect(await keyOf(await next(people.chloe, { start: false }))).toBe('WEB-1');
+    expect(skipReasonsByStory(await acquireNext(people.chloe))).toEqual({ 'WEB-1': ['spec_missing'] });
+    expect(await keyOf(await acquireNext(people.chloe, { start: false }))).toBe('WEB-1');
     expect((await people.ana.stories.get({ storyId: 'WEB-1' })).story.status).toBe('ready');
-    expect(passedOver(await next(people.ben, { start: false }))).toEqual({ 'WEB-1': ['lease_held'] });
+    expect(skipReasonsByStory(await acquireNext(people.ben, { start: false }))).toEqual({
+      'WEB-1': ['lease_held'],
+    });
   });
 });
 
@@ -173,7 +182,7 @@ describe('what is passed over', () => {
     await ana.deliveryExecutions.update({ executionId: stopped.execution.id, requestStop: true });
     await robo.deliveryExecutions.release(heldOf(stopped));
 
-    const taken = await next(robo);
+    const taken = await acquireNext(robo);
     expect(await keyOf(taken)).toBe('WEB-9');
     expect(taken.skipped.map(({ key, reasons }) => [key, ...reasons])).toEqual([
       ['WEB-1', 'blocked_by'],
@@ -191,12 +200,12 @@ describe('what is passed over', () => {
   it('includes a parent until its children are finished', async () => {
     const { ana, robo } = people;
     await stories({}, { parentId: 'WEB-1' });
-    const taken = await next(robo);
-    expect([await keyOf(taken), passedOver(taken)]).toEqual(['WEB-2', { 'WEB-1': ['has_children'] }]);
+    const taken = await acquireNext(robo);
+    expect([await keyOf(taken), skipReasonsByStory(taken)]).toEqual(['WEB-2', { 'WEB-1': ['has_children'] }]);
     const { readiness } = await robo.storyCollaboration.context({ storyId: 'WEB-1' });
     expect(readiness).toMatchObject({ canStart: false, reasons: ['has_children'] });
     await ana.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
-    expect(await keyOf(await next(robo))).toBe('WEB-1');
+    expect(await keyOf(await acquireNext(robo))).toBe('WEB-1');
   });
 
   it('is everything where the column of work in progress is full', async () => {
@@ -206,12 +215,15 @@ describe('what is passed over', () => {
     const column = items.find(({ status }) => status === 'in_progress');
     await ana.boardColumns.update({ columnId: column?.id ?? '', wipLimit: 1 });
     await stories({}, {});
-    const first = await next(chloe);
+    const first = await acquireNext(chloe);
     expect(await keyOf(first)).toBe('WEB-1');
-    expect(passedOver(await next(chloe))).toEqual({ 'WEB-2': ['wip_limit'], 'WEB-1': ['lease_held'] });
+    expect(skipReasonsByStory(await acquireNext(chloe))).toEqual({
+      'WEB-2': ['wip_limit'],
+      'WEB-1': ['lease_held'],
+    });
     // After the release, a story that is already in the full column is offered again.
     await chloe.deliveryExecutions.release(heldOf(first));
-    expect(await keyOf(await next(people.ben))).toBe('WEB-1');
+    expect(await keyOf(await acquireNext(people.ben))).toBe('WEB-1');
   });
 
   it('is told of twenty at most, and looked through to the end', async () => {
@@ -223,7 +235,7 @@ describe('what is passed over', () => {
         storyId: `WEB-${number}`,
         blocked: { kind: 'external', note: 'A key', unblockerMemberId },
       });
-    const taken = await next(chloe);
+    const taken = await acquireNext(chloe);
     expect([await keyOf(taken), taken.skipped.length]).toEqual(['WEB-25', 20]);
     // Inserts more stories than the search reads in one scan.
     await api.world.rows(
@@ -233,7 +245,7 @@ describe('what is passed over', () => {
       people.orgId,
     );
     await stories({});
-    expect(await keyOf(await next(chloe))).toBe('WEB-26');
+    expect(await keyOf(await acquireNext(chloe))).toBe('WEB-26');
   });
 });
 
@@ -261,7 +273,7 @@ describe('work that was begun', () => {
     await ana.deliveryExecutions.recordForgeObservation({
       ...{ executionId, observation: { dedupeKey: '1', kind: 'checks_failed', observedAt } },
     });
-    const first = await next(chloe);
+    const first = await acquireNext(chloe);
     expect(await keyOf(first)).toBe('WEB-1');
     expect(first).toMatchObject({
       resumed: true,
@@ -281,9 +293,9 @@ describe('work that was begun', () => {
     const target = { targetType: 'story', targetId: 'WEB-1', start: true } as const;
     const held = heldOf(await ben.deliveryExecutions.acquire(target));
     await expireLeases(api, orgId, 290);
-    const other = await next(chloe);
+    const other = await acquireNext(chloe);
     expect(await keyOf(other)).toBe('WEB-2');
-    expect(passedOver(await next(chloe))).toMatchObject({ 'WEB-1': ['lease_held'] });
+    expect(skipReasonsByStory(await acquireNext(chloe))).toMatchObject({ 'WEB-1': ['lease_held'] });
     await ben.deliveryExecutions.renew(held);
     await expireLeases(api, orgId, 290);
     expect((await chloe.deliveryExecutions.acquire(target)).execution).toMatchObject({ attempt: 2 });
@@ -306,40 +318,40 @@ describe('a run', () => {
   it('that holds a story gets it again, with a fresh token; another run gets another', async () => {
     const { robo } = people;
     await stories({}, {}, {});
-    const first = await next(robo, { runId: 'r1' });
-    const again = await next(robo, { runId: 'r1' });
+    const first = await acquireNext(robo, { runId: 'r1' });
+    const again = await acquireNext(robo, { runId: 'r1' });
     expect([await keyOf(again), again.execution?.lease?.epoch, again.resumed]).toEqual(['WEB-1', 1, true]);
     await expect(robo.deliveryExecutions.renew(heldOf(first))).rejects.toMatchObject({
       reason: 'stale_lease',
     });
-    expect(await keyOf(await next(robo, { runId: 'r2' }))).toBe('WEB-2');
+    expect(await keyOf(await acquireNext(robo, { runId: 'r2' }))).toBe('WEB-2');
     await robo.deliveryExecutions.complete({ ...heldOf(again), outcome: 'failed' });
     await people.ana.stories.updateStatus({ storyId: 'WEB-1', status: 'done' });
-    expect(await keyOf(await next(robo, { runId: 'r1' }))).toBe('WEB-3');
+    expect(await keyOf(await acquireNext(robo, { runId: 'r1' }))).toBe('WEB-3');
   });
 
   it('that was asked to stop is told so, and gets nothing else', async () => {
     const { ana, robo } = people;
     await stories({}, {});
-    const { execution } = await next(robo, { runId: 'r1' });
+    const { execution } = await acquireNext(robo, { runId: 'r1' });
     await ana.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
-    await expect(next(robo, { runId: 'r1' })).rejects.toMatchObject({ reason: 'stop_requested' });
+    await expect(acquireNext(robo, { runId: 'r1' })).rejects.toMatchObject({ reason: 'stop_requested' });
   });
 
   it('passes over a stopped story in any run, also for members, until the stop is lifted', async () => {
     const { ana, robo } = people;
     await stories({});
-    const first = await next(robo, { runId: 'r1' });
+    const first = await acquireNext(robo, { runId: 'r1' });
     const executionId = first.execution?.id ?? '';
     await robo.deliveryExecutions.release(heldOf(first));
     await ana.deliveryExecutions.update({ executionId, requestStop: true });
     await ana.stories.updateStatus({ storyId: 'WEB-1', status: 'ready' });
     for (const who of [robo, ana]) {
-      const { execution, skipped } = await next(who, { runId: 'r2' });
+      const { execution, skipped } = await acquireNext(who, { runId: 'r2' });
       expect([execution, skipped]).toMatchObject([null, [{ key: 'WEB-1', reasons: ['stop_requested'] }]]);
     }
     await ana.deliveryExecutions.update({ executionId, requestStop: false });
-    expect(await keyOf(await next(robo, { runId: 'r3' }))).toBe('WEB-1');
+    expect(await keyOf(await acquireNext(robo, { runId: 'r3' }))).toBe('WEB-1');
   });
 
   it('that calls twice at once is given one story', async () => {
@@ -349,7 +361,7 @@ describe('a run', () => {
     const column = items.find(({ status }) => status === 'in_progress')?.id ?? '';
     const outcomes = await api.world.runUnderContention(
       { table: 'board_columns', id: column },
-      ...Array.from({ length: 3 }, () => () => next(robo, { runId: 'r1' })),
+      ...Array.from({ length: 3 }, () => () => acquireNext(robo, { runId: 'r1' })),
     );
     const keys = await Promise.all(
       outcomes.map(async (outcome) =>
@@ -398,7 +410,7 @@ describe('an Idempotency-Key', () => {
 
 it('is for contributors, in a project that is not archived', async () => {
   await stories({});
-  await expect(next(people.dan)).rejects.toMatchObject({ body: { code: 'forbidden' } });
+  await expect(acquireNext(people.dan)).rejects.toMatchObject({ body: { code: 'forbidden' } });
   await people.ana.projects.update({ projectId: 'WEB', archived: true });
-  await expect(next(people.chloe)).rejects.toMatchObject({ reason: 'archived' });
+  await expect(acquireNext(people.chloe)).rejects.toMatchObject({ reason: 'archived' });
 });

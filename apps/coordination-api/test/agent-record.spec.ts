@@ -32,9 +32,9 @@ const acquire = async (nth: number) => {
   });
   return { executionId: execution.id, leaseToken };
 };
-type Held = Awaited<ReturnType<typeof acquire>>;
+type HeldLease = Awaited<ReturnType<typeof acquire>>;
 
-const submit = async (held: Held, nth: number) => {
+const submit = async (held: HeldLease, nth: number) => {
   await people.robo.deliveryExecutions.update({ ...held, git: { branch: `work/${nth}` } });
   await people.robo.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
 };

@@ -45,7 +45,7 @@ export interface TestApi extends ApiInstance {
   readonly world: World<AllHandlers>;
   org(setUp?: Parameters<World<AllHandlers>['org']>[0]): Promise<People<AllHandlers>>;
   /** Starts another API on the same database. It runs until the spec file ends or it is stopped. */
-  copy(environment?: Record<string, string>): Promise<ApiInstance & { stop(): Promise<void> }>;
+  startReplica(environment?: Record<string, string>): Promise<ApiInstance & { stop(): Promise<void> }>;
 }
 
 /** Starts the API for the spec file that calls it. */
@@ -79,17 +79,17 @@ export function useApi(environment: Record<string, string> = {}): TestApi {
   afterAll(() => Promise.all([...running].map(stop)));
 
   return {
-    ...copyAt(() => base),
+    ...instanceAt(() => base),
     world,
     org: (setUp) => world.org(setUp),
-    copy: async (more = {}) => {
+    startReplica: async (more = {}) => {
       const one = await start({ ...environment, ...more });
-      return { ...copyAt(() => one.at), stop: one.stop };
+      return { ...instanceAt(() => one.at), stop: one.stop };
     },
   };
 }
 
-function copyAt(at: () => Addresses): ApiInstance {
+function instanceAt(at: () => Addresses): ApiInstance {
   const url = (): string => at().address;
   const request: ApiInstance['request'] = async (
     path,

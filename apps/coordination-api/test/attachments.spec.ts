@@ -28,7 +28,7 @@ let people: People<AllHandlers>;
 let ana: Client;
 let story: { id: string; key: string };
 let projectId: string;
-const target = () => ({ targetType: 'story' as const, targetId: story.key });
+const storyTarget = () => ({ targetType: 'story' as const, targetId: story.key });
 
 beforeEach(async () => {
   people = await api.org();
@@ -37,11 +37,11 @@ beforeEach(async () => {
   ({ story } = await ana.stories.create({ projectId, title: 'Sign in' }));
 });
 
-const listOf = async (client: Client, on = target()) => (await client.attachments.list(on)).items;
+const listOf = async (client: Client, on = storyTarget()) => (await client.attachments.list(on)).items;
 
 describe('an upload', () => {
   it('makes the file visible, and has no effect when it is repeated', async () => {
-    const { attachment, upload } = await declareFile(ana, target(), 'Hello');
+    const { attachment, upload } = await declareFile(ana, storyTarget(), 'Hello');
     expect(attachment).toMatchObject({
       state: 'pending',
       downloadUrl: null,
@@ -63,7 +63,7 @@ describe('an upload', () => {
   });
 
   it('may have no content', async () => {
-    const { downloadUrl } = await storeFile(api, ana, target(), '');
+    const { downloadUrl } = await storeFile(api, ana, storyTarget(), '');
     expect((await downloadFile(api, downloadUrl)).content).toHaveLength(0);
   });
 
@@ -72,7 +72,7 @@ describe('an upload', () => {
     ['another size', 'Hello!'],
   ])('with %s stores nothing, and can be sent again', async (_case, content) => {
     const before = await filesIn(folder);
-    const { upload } = await declareFile(ana, target(), 'Hello');
+    const { upload } = await declareFile(ana, storyTarget(), 'Hello');
     expect(await putFile(api, upload.url, content)).toMatchObject({
       status: 422,
       body: { code: 'unprocessable', details: { reason: 'upload_mismatch', expected: { size: 5 } } },
@@ -85,7 +85,7 @@ describe('an upload', () => {
   });
 
   it('of more than 50 MiB is refused, whether or not it states its length', async () => {
-    const { upload } = await declareFile(ana, target(), 'Hello');
+    const { upload } = await declareFile(ana, storyTarget(), 'Hello');
     const stated = await new Promise<number | undefined>((resolve, reject) => {
       const sent = request(new URL(pathOfAddress(upload.url), api.url()), {
         method: 'PUT',
@@ -116,7 +116,7 @@ describe('an upload', () => {
 
   it('that is cut leaves nothing', async () => {
     const before = await filesIn(folder);
-    const { upload } = await declareFile(ana, target(), 'x'.repeat(100_000));
+    const { upload } = await declareFile(ana, storyTarget(), 'x'.repeat(100_000));
     const sent = request(new URL(pathOfAddress(upload.url), api.url()), {
       method: 'PUT',
       headers: { 'content-length': '100000' },
@@ -130,7 +130,7 @@ describe('an upload', () => {
   });
 
   it('to a storage that is away leaves the attachment pending', async () => {
-    const { attachment, upload } = await declareFile(ana, target(), 'Hello');
+    const { attachment, upload } = await declareFile(ana, storyTarget(), 'Hello');
     const place = `${folder}/${people.orgId}`;
     // A file in place of the organization's folder, because the owner of a read-only folder may be root.
     await writeFile(place, '');
@@ -144,7 +144,7 @@ describe('an upload', () => {
   });
 
   it('to an attachment that was deleted is 404 and stores nothing', async () => {
-    const { attachment, upload } = await declareFile(ana, target(), 'Hello');
+    const { attachment, upload } = await declareFile(ana, storyTarget(), 'Hello');
     await ana.attachments.delete({ attachmentId: attachment.id });
     const before = await filesIn(folder);
     expect((await putFile(api, upload.url, 'Hello')).status).toBe(404);
@@ -152,7 +152,7 @@ describe('an upload', () => {
   });
 
   it('is not accepted at a forged address', async () => {
-    const { attachment, upload } = await declareFile(ana, target(), 'Hello');
+    const { attachment, upload } = await declareFile(ana, storyTarget(), 'Hello');
     await putFile(api, upload.url, 'Hello');
     const { downloadUrl } = (await ana.attachments.get({ attachmentId: attachment.id })).attachment;
     const forged = [
@@ -173,7 +173,7 @@ describe('an upload', () => {
 describe('a virus scanner', () => {
   const virus = 'X5O!P%@AP and so on';
   const upload = async (at: ApiInstance, content: string) => {
-    const { attachment, upload: address } = await declareFile(ana, target(), content);
+    const { attachment, upload: address } = await declareFile(ana, storyTarget(), content);
     const { status, body } = await putFile(at, address.url, content);
     const { state } = (await ana.attachments.get({ attachmentId: attachment.id })).attachment;
     return { outcome: [status, state, body.details?.['reason'] ?? null], url: address.url };
@@ -190,7 +190,7 @@ describe('a virus scanner', () => {
   it('that is a command decides by its exit code, and keeps files pending while it is away', async () => {
     const script = `${folder}/scan.sh`;
     await writeFile(script, `if grep -q X5O "$1"; then exit 1; fi`);
-    const scanned = await api.copy({ FILES_SCAN_COMMAND: `sh ${script}` });
+    const scanned = await api.startReplica({ FILES_SCAN_COMMAND: `sh ${script}` });
     await expectScans(scanned);
     await writeFile(script, 'exit 2');
     const { outcome, url } = await upload(scanned, 'later');
@@ -198,7 +198,7 @@ describe('a virus scanner', () => {
     await writeFile(script, 'exit 0');
     expect((await putFile(scanned, url, 'later')).status).toBe(200);
     await scanned.stop();
-    const missing = await api.copy({ FILES_SCAN_COMMAND: '/no/such/scanner' });
+    const missing = await api.startReplica({ FILES_SCAN_COMMAND: '/no/such/scanner' });
     expect((await upload(missing, 'x')).outcome).toEqual([503, 'pending', 'scanner_away']);
     await missing.stop();
     await rm(script);
@@ -212,7 +212,7 @@ describe('a virus scanner', () => {
     });
     await once(scanner.listen(0, '127.0.0.1'), 'listening');
     const { port } = scanner.address() as AddressInfo;
-    const scanned = await api.copy({ FILES_SCAN_URL: `http://127.0.0.1:${port}/scan` });
+    const scanned = await api.startReplica({ FILES_SCAN_URL: `http://127.0.0.1:${port}/scan` });
     await expectScans(scanned);
     expect((await upload(scanned, 'unclear')).outcome).toEqual([503, 'pending', 'scanner_away']);
     scanner.closeAllConnections();
@@ -224,7 +224,7 @@ describe('a virus scanner', () => {
 
 describe('a download', () => {
   const attach = async (content: string, more: object) =>
-    (await storeFile(api, ana, target(), content, more)).downloadUrl;
+    (await storeFile(api, ana, storyTarget(), content, more)).downloadUrl;
 
   it.each(['image/svg+xml', 'text/html', 'application/pdf'])(
     'of %s never runs in a page',
@@ -279,13 +279,13 @@ describe('names', () => {
   it.each(['../../etc/passwd', 'a/b.txt', 'a\\b.txt', '..', 'a\u0000b', 'a\nb', ''])(
     'such as %j are refused',
     async (name) => {
-      await expect(declareFile(ana, target(), 'x', { name })).rejects.toMatchObject({ status: 400 });
+      await expect(declareFile(ana, storyTarget(), 'x', { name })).rejects.toMatchObject({ status: 400 });
     },
   );
 
   it('are kept, and never used as paths', async () => {
     const name = '..%2f..%2fetc "quoted"; é.txt';
-    const attachment = await storeFile(api, ana, target(), 'x', { name });
+    const attachment = await storeFile(api, ana, storyTarget(), 'x', { name });
     expect(attachment.name).toBe(name);
     expect(await filesIn(folder)).toContain(attachment.id);
   });
@@ -294,24 +294,24 @@ describe('names', () => {
 describe('access', () => {
   it('viewers attach files to comments only', async () => {
     const dan = api.client(people.dan.me.token);
-    await expect(declareFile(dan, target(), 'x')).rejects.toMatchObject({ status: 403, reason: 'role' });
+    await expect(declareFile(dan, storyTarget(), 'x')).rejects.toMatchObject({ status: 403, reason: 'role' });
     const { comment } = await dan.comments.create({ storyId: story.id, body: 'See the file.' });
     const on = { targetType: 'comment' as const, targetId: comment.id };
     const attachment = await storeFile(api, dan, on, 'x');
     expect(await listOf(dan, on as never)).toMatchObject([{ id: attachment.id, storyId: story.id }]);
-    expect((await ana.attachments.list({ ...target(), includeParts: true })).items).toHaveLength(1);
+    expect((await ana.attachments.list({ ...storyTarget(), includeParts: true })).items).toHaveLength(1);
     expect(await listOf(ana)).toEqual([]);
   });
 
   it('authors and leads delete an attachment, others do not', async () => {
     const chloe = api.client(people.chloe.me.token);
-    const { attachment } = await declareFile(ana, target(), 'x');
+    const { attachment } = await declareFile(ana, storyTarget(), 'x');
     await expect(chloe.attachments.delete({ attachmentId: attachment.id })).rejects.toMatchObject({
       status: 403,
     });
-    const { attachment: own } = await declareFile(chloe, target(), 'x');
+    const { attachment: own } = await declareFile(chloe, storyTarget(), 'x');
     await chloe.attachments.delete({ attachmentId: own.id });
-    const { attachment: theirs } = await declareFile(chloe, target(), 'x');
+    const { attachment: theirs } = await declareFile(chloe, storyTarget(), 'x');
     await ana.attachments.delete({ attachmentId: theirs.id });
   });
 
@@ -319,7 +319,7 @@ describe('access', () => {
     const { comment } = await ana.comments.create({ storyId: story.id, body: 'See the file.' });
     await ana.comments.create({ storyId: story.id, body: 'Thanks.', parentId: comment.id });
     const { attachment } = await declareFile(ana, { targetType: 'comment', targetId: comment.id }, 'x');
-    const { attachment: other } = await declareFile(ana, target(), 'x');
+    const { attachment: other } = await declareFile(ana, storyTarget(), 'x');
     await ana.comments.delete({ commentId: comment.id });
     await expect(ana.attachments.get({ attachmentId: attachment.id })).rejects.toMatchObject({ status: 404 });
     await ana.stories.delete({ storyId: story.id });
@@ -332,7 +332,7 @@ describe('evidence', () => {
   const failed = '<testsuite><testcase name="a"><failure/></testcase></testsuite>';
   const report = (content: string) => {
     const more = { kind: 'test_report', name: 'junit.xml', contentType: 'application/xml' } as const;
-    return storeFile(api, ana, target(), content, more);
+    return storeFile(api, ana, storyTarget(), content, more);
   };
   const push = (headSha: string) => ana.stories.updateGitMeta({ storyId: story.id, git: { headSha } });
   const finish = () => ana.stories.updateStatus({ storyId: story.id, status: 'done' });
@@ -353,10 +353,10 @@ describe('evidence', () => {
     await report(passed);
     await push('bbbb222');
     expect(await listOf(ana)).toMatchObject([{ stale: true }, { stale: true }]);
-    expect((await ana.attachments.list({ ...target(), includeStale: false })).items).toEqual([]);
+    expect((await ana.attachments.list({ ...storyTarget(), includeStale: false })).items).toEqual([]);
     await expect(finish()).rejects.toMatchObject(refusal);
     await report(passed);
-    expect((await ana.attachments.list({ ...target(), includeStale: false })).items).toHaveLength(1);
+    expect((await ana.attachments.list({ ...storyTarget(), includeStale: false })).items).toHaveLength(1);
     expect((await finish()).story.status).toBe('done');
   });
 
@@ -375,9 +375,9 @@ describe('evidence', () => {
 });
 
 it('an organization has a quota that concurrent calls cannot exceed', async () => {
-  const small = await api.copy({ FILES_PER_ORGANIZATION: '10' });
+  const small = await api.startReplica({ FILES_PER_ORGANIZATION: '10' });
   const client = small.client(people.ana.me.token);
-  const outcomes = await Promise.allSettled([1, 2, 3].map(() => declareFile(client, target(), 'Hello')));
+  const outcomes = await Promise.allSettled([1, 2, 3].map(() => declareFile(client, storyTarget(), 'Hello')));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
   expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
     reason: { reason: 'limit_exceeded' },
@@ -386,13 +386,13 @@ it('an organization has a quota that concurrent calls cannot exceed', async () =
 });
 
 it('the quota counts the files of deleted stories, which can be restored', async () => {
-  const small = await api.copy({ FILES_PER_ORGANIZATION: '10' });
+  const small = await api.startReplica({ FILES_PER_ORGANIZATION: '10' });
   const client = small.client(people.ana.me.token);
   const { story } = await client.stories.create({ projectId: 'WEB', title: 'Deleted' });
   for (const content of ['Hello', 'World'])
     await declareFile(client, { targetType: 'story', targetId: story.id }, content);
   await client.stories.delete({ storyId: story.id });
-  await expect(declareFile(client, target(), 'x')).rejects.toMatchObject({ reason: 'limit_exceeded' });
+  await expect(declareFile(client, storyTarget(), 'x')).rejects.toMatchObject({ reason: 'limit_exceeded' });
   await small.stop();
 });
 
@@ -406,9 +406,9 @@ describe('readiness', () => {
   it('fails in a copy with another folder, unless the folder is declared as shared', async () => {
     expect(await readiness(api)).toMatchObject({ status: 200, checks: { files: 'ok', files_shared: 'ok' } });
     const another = await createFilesFolder();
-    const alone = await api.copy({ FILES_FOLDER: another });
+    const alone = await api.startReplica({ FILES_FOLDER: another });
     expect(await readiness(alone)).toMatchObject({ status: 503, checks: { files_shared: 'away' } });
-    const declared = await api.copy({ FILES_FOLDER: another, FILES_SHARED: 'true' });
+    const declared = await api.startReplica({ FILES_FOLDER: another, FILES_SHARED: 'true' });
     expect((await readiness(declared)).status).toBe(200);
     await Promise.all([alone.stop(), declared.stop()]);
     await rm(another, { recursive: true });
@@ -418,7 +418,7 @@ describe('readiness', () => {
     const another = await createFilesFolder();
     await rm(another, { recursive: true });
     await writeFile(another, '');
-    const copy = await api.copy({ FILES_FOLDER: another, FILES_SHARED: 'true' });
+    const copy = await api.startReplica({ FILES_FOLDER: another, FILES_SHARED: 'true' });
     expect(await readiness(copy)).toMatchObject({ status: 200, checks: { files: 'away' } });
     await copy.stop();
     await rm(another);

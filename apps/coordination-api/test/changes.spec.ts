@@ -12,15 +12,15 @@ const folder = await createFilesFolder();
 const api = useApi({ FILES_FOLDER: folder });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const heads = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(40));
-const [a = '', b = ''] = heads;
+const headShas = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(40));
+const [a = '', b = ''] = headShas;
 const fileDiff = (name: string, added: string) =>
   `diff --git a/${name} b/${name}\nindex 1..2 100644\n--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-old\n+${added}\n`;
 
 let people: People<AllHandlers>;
 let ana: Client;
 let chloe: Client;
-let held: { executionId: string; leaseToken: string };
+let leaseCredentials: { executionId: string; leaseToken: string };
 let storyId: string;
 
 beforeEach(async () => {
@@ -32,13 +32,13 @@ beforeEach(async () => {
   const { execution, leaseToken } = await chloe.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: story.id },
   });
-  held = { executionId: execution.id, leaseToken };
+  leaseCredentials = { executionId: execution.id, leaseToken };
 });
 
 const reportHead = (headSha: string) =>
-  chloe.deliveryExecutions.update({ ...held, git: { branch: 'topic', headSha } });
+  chloe.deliveryExecutions.update({ ...leaseCredentials, git: { branch: 'topic', headSha } });
 const upload = (client: Client, diff: string, headSha: string) =>
-  storeFile(api, client, { targetType: 'execution', targetId: held.executionId }, diff, {
+  storeFile(api, client, { targetType: 'execution', targetId: leaseCredentials.executionId }, diff, {
     ...{ name: 'changes.diff', kind: 'diff', headSha },
   });
 
@@ -52,7 +52,7 @@ describe('changes.diff', () => {
     expect((await ana.changes.diff({ storyId })).changes.problem).toMatchObject({ code: 'no_head' });
     await reportHead(a);
     expect((await ana.changes.diff({ storyId })).changes).toMatchObject({
-      ...{ executionId: held.executionId, state: 'unavailable', problem: { code: 'no_source' } },
+      ...{ executionId: leaseCredentials.executionId, state: 'unavailable', problem: { code: 'no_source' } },
       ...{ headSha: null, currentHeadSha: a, isCurrent: false },
     });
   });
@@ -63,7 +63,7 @@ describe('changes.diff', () => {
     const attachment = await upload(chloe, names.map((name) => fileDiff(name, 'new')).join(''), a);
     const first = await api
       .client(people.dan.me.token)
-      .changes.diff({ executionId: held.executionId, limit: 2 });
+      .changes.diff({ executionId: leaseCredentials.executionId, limit: 2 });
     expect(first).toMatchObject({
       changes: {
         ...{
@@ -98,7 +98,7 @@ describe('changes.diff', () => {
   it('says whether the head is the one under review, and whether it was approved', async () => {
     await reportHead(a);
     await upload(chloe, fileDiff('one.ts', 'first'), a);
-    await chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
+    await chloe.deliveryExecutions.complete({ ...leaseCredentials, outcome: 'submitted' });
     await ana.reviewers.add({ storyId, memberId: people.ben.me.memberId });
     await api.client(people.ben.me.token).reviewers.setVerdict({ storyId, verdict: 'approved' });
     const { changes } = await ana.changes.diff({ storyId });
@@ -180,7 +180,9 @@ describe('changes.diff', () => {
       status: 404,
     });
     const other = await api.world.org();
-    const stranger = api.client(other.ana.me.token).changes.diff({ executionId: held.executionId });
+    const stranger = api
+      .client(other.ana.me.token)
+      .changes.diff({ executionId: leaseCredentials.executionId });
     await expect(stranger).rejects.toMatchObject({ status: 404 });
   });
 });

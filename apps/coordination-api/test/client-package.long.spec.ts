@@ -21,11 +21,11 @@ const api = useApi({ CORS_ORIGINS: '*' });
 const programs = usePrograms();
 /** A customer's project, and the package installed in it. */
 let project: string;
-let installed: string;
+let installedFolder: string;
 
 beforeAll(async () => {
   project = await mkdtemp(path.join(tmpdir(), 'muster-client-package-'));
-  installed = path.join(project, 'node_modules/@muster/client');
+  installedFolder = path.join(project, 'node_modules/@muster/client');
   const built = path.join(project, 'built');
   await run(process.execPath, ['tools/build/build-lib.ts', 'libs/client', built], { cwd: workspaceRoot });
   await run('npm', ['pack', '--pack-destination', project], { cwd: built });
@@ -78,10 +78,10 @@ const options = async (): Promise<{ baseUrl: string; token: string }> => {
 
 it('brings one package without dependencies: JavaScript, types and a README', async () => {
   expect(await readdir(path.join(project, 'node_modules/@muster'))).toEqual(['client']);
-  const manifest = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')) as object;
+  const manifest = JSON.parse(await readFile(path.join(installedFolder, 'package.json'), 'utf8')) as object;
   expect(manifest).toMatchObject({ name: '@muster/client', type: 'module', sideEffects: false });
   expect(manifest).not.toHaveProperty('dependencies');
-  const files = await readdir(installed);
+  const files = await readdir(installedFolder);
   expect(files).toEqual(expect.arrayContaining(['README.md', 'index.d.ts', 'contract.d.ts']));
   expect(files.filter((file) => !/\.d\.ts$|\.md$|^LICENSE$/.test(file)).sort()).toEqual([
     'NOTICE',
@@ -89,7 +89,7 @@ it('brings one package without dependencies: JavaScript, types and a README', as
     'package.json',
   ]);
   for (const file of files.filter((one) => /\.(js|ts)$/.test(one))) {
-    const text = await readFile(path.join(installed, file), 'utf8');
+    const text = await readFile(path.join(installedFolder, file), 'utf8');
     for (const [, from] of text.matchAll(/(?:\bfrom |\bimport\()["']([^"']+)["']/g)) {
       expect([file, from]).toEqual([file, expect.stringMatching(/^\.\/[a-z-]+\.js$/)]);
     }
@@ -98,8 +98,8 @@ it('brings one package without dependencies: JavaScript, types and a README', as
 
 it('is as small as its README says', async () => {
   const [, stated = ''] =
-    /([\d.]+) KiB minified/.exec(await readFile(path.join(installed, 'README.md'), 'utf8')) ?? [];
-  const { code } = await transform(await readFile(path.join(installed, 'index.js'), 'utf8'), {
+    /([\d.]+) KiB minified/.exec(await readFile(path.join(installedFolder, 'README.md'), 'utf8')) ?? [];
+  const { code } = await transform(await readFile(path.join(installedFolder, 'index.js'), 'utf8'), {
     minify: true,
   });
   const kibibytes = gzipSync(code).length / 1024;
@@ -136,7 +136,7 @@ it('has types for a project that has neither those of Node nor zod', async () =>
 }, 180_000);
 
 it('says of every operation what the contract says', async () => {
-  const packed = JSON.stringify(path.join(installed, 'index.js'));
+  const packed = JSON.stringify(path.join(installedFolder, 'index.js'));
   await programs.write(
     'same.ts',
     `import { type Client as Here } from '@muster/client';
@@ -162,7 +162,7 @@ it('needs nothing but what Node 18 and browsers both have', async () => {
     ...{ fetch, URL, AbortController, AbortSignal, setTimeout, clearTimeout, performance },
   });
   const moduleOf = (text: string): vm.SourceTextModule => new vm.SourceTextModule(text, { context });
-  const client = moduleOf(await readFile(path.join(installed, 'index.js'), 'utf8'));
+  const client = moduleOf(await readFile(path.join(installedFolder, 'index.js'), 'utf8'));
   const main = moduleOf(tour);
   await main.link(() => client);
   await main.evaluate();
@@ -194,7 +194,7 @@ const browser = [
     const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
       '/': ['text/html', page],
       '/tour.js': ['text/javascript', tour],
-      '/client.js': ['text/javascript', await readFile(path.join(installed, 'index.js'), 'utf8')],
+      '/client.js': ['text/javascript', await readFile(path.join(installedFolder, 'index.js'), 'utf8')],
     };
     const server = createServer((request, response) => {
       const [type, text] = files[request.url ?? ''] ?? ['text/plain', ''];

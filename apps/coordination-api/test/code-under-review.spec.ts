@@ -8,7 +8,7 @@ import { type registry } from '@muster/registry';
 import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
-import { orgWithStory, target } from './one-story.ts';
+import { createOrgWithStory, target } from './one-story.ts';
 
 const api = useApi();
 let people: People<AllHandlers>;
@@ -23,7 +23,7 @@ async function acquire(who: Person<AllHandlers>) {
 }
 
 beforeEach(async () => {
-  people = await orgWithStory(api);
+  people = await createOrgWithStory(api);
   await people.ana.policy.update({ requiredApprovals: 1 });
   held = await acquire(people.chloe);
   await people.ana.reviewers.add({ storyId, memberId: people.ben.me.memberId });
@@ -31,14 +31,14 @@ beforeEach(async () => {
 
 const approve = async (named: { headSha?: string } = {}) =>
   (await people.ben.reviewers.setVerdict({ storyId, verdict: 'approved', ...named })).reviewer;
-const tell = (git: { headSha?: string; diffHash?: string }) =>
+const reportGitState = (git: { headSha?: string; diffHash?: string }) =>
   people.chloe.deliveryExecutions.update({ ...held, git });
 type Observation = InputOf<typeof registry.deliveryExecutions.recordForgeObservation>['observation'];
 /**
  * Records an observation of the forge, at this many minutes after nine. All of these times are before the
  * test's own actions.
  */
-const see = (kind: Observation['kind'], minute: number, sha?: string, executionId = held.executionId) =>
+const observe = (kind: Observation['kind'], minute: number, sha?: string, executionId = held.executionId) =>
   people.ana.deliveryExecutions.recordForgeObservation({
     executionId,
     observation: {
@@ -65,19 +65,19 @@ async function expectStale(headSha: string | null) {
 describe('an approval of a head and its diff', () => {
   const diffHash = 'same';
   const tellings: [string, () => Promise<unknown>][] = [
-    ['the holder', () => tell({ headSha: b, diffHash })],
+    ['the holder', () => reportGitState({ headSha: b, diffHash })],
     ['a member', () => people.ana.stories.updateGitMeta({ storyId, git: { headSha: b, diffHash } })],
   ];
 
   it.each(tellings)('stays fresh when %s tells of another head with the same diff', async (_who, rebase) => {
-    await tell({ headSha: a, diffHash });
+    await reportGitState({ headSha: a, diffHash });
     await approve();
     await rebase();
     expect(await standing()).toEqual([[false, b]]);
   });
 
   it.each(tellings)('is stale by it where the forge has to prove merges: %s', async (_who, rebase) => {
-    await tell({ headSha: a, diffHash });
+    await reportGitState({ headSha: a, diffHash });
     await people.ana.policy.update({ mergeProof: 'verified' });
     await people.ben.reviewers.setVerdict({ storyId, verdict: 'approved', diffHash });
     await rebase();
@@ -88,18 +88,18 @@ describe('an approval of a head and its diff', () => {
 describe('an approval of head a', () => {
   const news: [string, () => Promise<unknown>][] = [
     ['a member tells of b', () => people.chloe.stories.updateGitMeta({ storyId, git: { headSha: b } })],
-    ['the holder tells of b', () => tell({ headSha: b })],
+    ['the holder tells of b', () => reportGitState({ headSha: b })],
     [
       "the holder's checkpoint names b",
       () => people.chloe.deliveryExecutions.checkpoint({ ...held, summary: 'More', headSha: b }),
     ],
-    ['the forge sees a push of b', () => see('branch_pushed', 10, b)],
-    ['the forge sees a pull request opened on b', () => see('pr_opened', 10, b)],
-    ['the forge sees a pull request updated to b', () => see('pr_updated', 10, b)],
+    ['the forge sees a push of b', () => observe('branch_pushed', 10, b)],
+    ['the forge sees a pull request opened on b', () => observe('pr_opened', 10, b)],
+    ['the forge sees a pull request updated to b', () => observe('pr_updated', 10, b)],
   ];
 
   it.each(news)('is stale once %s, and opens nothing', async (_what, happen) => {
-    await tell({ headSha: a });
+    await reportGitState({ headSha: a });
     expect(await approve()).toMatchObject({ stale: false, headSha: a });
     await happen();
     await expectStale(b);
@@ -120,35 +120,35 @@ describe('an approval of head a', () => {
   });
 
   it('holds while a is told of again, by whomever', async () => {
-    await tell({ headSha: a });
+    await reportGitState({ headSha: a });
     await approve();
-    await see('branch_pushed', 10, a);
-    await see('pr_opened', 11, a.slice(0, 12));
-    await see('checks_passed', 12, c);
-    await see('pr_merged', 13, c);
+    await observe('branch_pushed', 10, a);
+    await observe('pr_opened', 11, a.slice(0, 12));
+    await observe('checks_passed', 12, c);
+    await observe('pr_merged', 13, c);
     await people.chloe.deliveryExecutions.checkpoint({ ...held, summary: 'Same', headSha: a });
     expect(await standing()).toEqual([[false, a]]);
   });
 
   it('stays stale when a comes back', async () => {
-    await see('branch_pushed', 10, a);
+    await observe('branch_pushed', 10, a);
     await approve();
-    await see('branch_pushed', 11, b);
-    await see('branch_pushed', 12, a);
+    await observe('branch_pushed', 11, b);
+    await observe('branch_pushed', 12, a);
     await expectStale(a);
   });
 
   it('is stale after a push that does not say of what', async () => {
-    await see('branch_pushed', 10, a);
+    await observe('branch_pushed', 10, a);
     await approve();
-    await see('branch_pushed', 11);
+    await observe('branch_pushed', 11);
     await expectStale(null);
   });
 
   it('is stale when a member tells again of what others left behind', async () => {
     const { stories } = people.chloe;
     await stories.updateGitMeta({ storyId, git: { headSha: a } });
-    await tell({ headSha: b });
+    await reportGitState({ headSha: b });
     await approve();
     await stories.updateGitMeta({ storyId, git: { headSha: a } });
     await expectStale(a);
@@ -172,7 +172,7 @@ describe('an approval of head a', () => {
   });
 
   it('is stale once work on a group of the story has other code', async () => {
-    await tell({ headSha: a });
+    await reportGitState({ headSha: a });
     await people.chloe.deliveryExecutions.release(held);
     const { group } = await people.ana.deliveryGroups.create({
       ...{ projectId: 'WEB', name: 'Both', storyIds: [storyId] },
@@ -192,26 +192,26 @@ describe('an approval of head a', () => {
 
 describe('what the forge saw', () => {
   it('is folded by when it saw it: a late fact turns no head back', async () => {
-    await see('pr_updated', 20, b);
+    await observe('pr_updated', 20, b);
     await approve();
-    for (const late of [await see('branch_pushed', 10, a), await see('pr_opened', 11, c)])
+    for (const late of [await observe('branch_pushed', 10, a), await observe('pr_opened', 11, c)])
       expect(late.execution.git).toMatchObject({ headSha: b });
     expect(await standing()).toEqual([[false, b]]);
     await finish();
   });
 
   it('does not bring back what the holder left behind', async () => {
-    await tell({ headSha: a });
-    await tell({ headSha: b });
+    await reportGitState({ headSha: a });
+    await reportGitState({ headSha: b });
     await approve();
-    const { execution } = await see('branch_pushed', 10, a);
+    const { execution } = await observe('branch_pushed', 10, a);
     expect(execution.git?.headSha).toBe(b);
     expect(await standing()).toEqual([[false, b]]);
   });
 
   it('moves the head with a pull request, too', async () => {
-    await see('pr_opened', 10, a);
-    expect((await see('pr_updated', 11, b)).execution.git).toMatchObject({ headSha: b });
+    await observe('pr_opened', 10, a);
+    expect((await observe('pr_updated', 11, b)).execution.git).toMatchObject({ headSha: b });
   });
 
   it('is not taken from more than five minutes ahead of the server, where it would hold for good', async () => {
@@ -241,7 +241,7 @@ describe('a project that is archived under a holder', () => {
     expect((await work.renew(held)).execution.state).toBe('leased');
     const archived = { status: 422, reason: 'archived' };
     await expect(work.checkpoint({ ...held, summary: 'More' })).rejects.toMatchObject(archived);
-    await expect(tell({ headSha: b })).rejects.toMatchObject(archived);
+    await expect(reportGitState({ headSha: b })).rejects.toMatchObject(archived);
     await expect(work.complete({ ...held, outcome: 'succeeded' })).rejects.toMatchObject(archived);
     expect((await work.release(held)).execution.state).toBe('available');
     await expect(acquire(people.chloe)).rejects.toMatchObject(archived);
@@ -251,7 +251,7 @@ describe('a project that is archived under a holder', () => {
 
 describe('a token that no longer holds the lease', () => {
   it('tells of no code', async () => {
-    await tell({ headSha: a });
+    await reportGitState({ headSha: a });
     await approve();
     const old = held;
     await people.chloe.deliveryExecutions.release(held);

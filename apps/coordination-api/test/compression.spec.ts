@@ -7,14 +7,19 @@ import { useApi } from './api.ts';
 
 const api = useApi();
 
-interface Wire {
+interface WireResponse {
   readonly encoding: string | undefined;
   readonly vary: string | undefined;
   readonly body: Buffer;
 }
 
 /** Sends a request and returns the raw bytes of the response, which fetch would decompress. */
-async function post(token: string, path: string, params: unknown, acceptEncoding: string): Promise<Wire> {
+async function post(
+  token: string,
+  path: string,
+  params: unknown,
+  acceptEncoding: string,
+): Promise<WireResponse> {
   const headers = {
     ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     'accept-encoding': acceptEncoding,

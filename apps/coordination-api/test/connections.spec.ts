@@ -7,23 +7,23 @@ import { readConfig } from '../src/config.ts';
 import { useApi } from './api.ts';
 
 const api = useApi();
-let wire: BreakableRelay;
+let relay: BreakableRelay;
 let one: CoordinationApi;
 let url: string;
 beforeAll(async () => {
-  wire = await startBreakableRelay(api.world.database.url);
-  const config = readConfig({ DATABASE_URL: wire.url, DATABASE_POOL: '2' });
+  relay = await startBreakableRelay(api.world.database.url);
+  const config = readConfig({ DATABASE_URL: relay.url, DATABASE_POOL: '2' });
   one = createApp(config, pino({ level: 'silent' }));
   url = await one.service.app.listen({ host: '127.0.0.1', port: 0 });
 });
 afterAll(async () => {
   await one.service.stop();
   await one.close();
-  await wire.close();
+  await relay.close();
 });
-afterEach(() => wire.restore());
+afterEach(() => relay.restore());
 
-const ask = async (token: string) => {
+const callIdentity = async (token: string) => {
   const answer = await fetch(`${url}/api/session/identity`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
@@ -35,26 +35,26 @@ const served = [200, undefined, null];
 
 it('all connections taken: whoever finds none in time is told that it is busy, not that Postgres is away', async () => {
   const { ana } = await api.org();
-  expect(await ask(ana.me.token)).toEqual(served);
+  expect(await callIdentity(ana.me.token)).toEqual(served);
   const held = [await one.pool.connect(), await one.pool.connect()];
   try {
-    expect(await ask(ana.me.token)).toEqual([503, 'overload', '1']);
+    expect(await callIdentity(ana.me.token)).toEqual([503, 'overload', '1']);
     // A token that is not cached must be looked up first.
     const { ben } = await api.org();
-    expect(await ask(ben.me.token)).toEqual([503, 'overload', '1']);
+    expect(await callIdentity(ben.me.token)).toEqual([503, 'overload', '1']);
   } finally {
     for (const client of held) client.release();
   }
-  expect(await ask(ana.me.token)).toEqual(served);
+  expect(await callIdentity(ana.me.token)).toEqual(served);
 });
 
 it('Postgres away: that is said, whether or not the caller is known', async () => {
   const { ana, ben } = await api.org();
-  expect(await ask(ana.me.token)).toEqual(served);
-  wire.cut();
+  expect(await callIdentity(ana.me.token)).toEqual(served);
+  relay.cut();
   await waitUntil(() => one.pool.totalCount === 0);
-  expect(await ask(ana.me.token)).toEqual([503, 'database', '1']);
-  expect(await ask(ben.me.token)).toEqual([503, 'database', '1']);
-  wire.restore();
-  await waitUntil(async () => (await ask(ana.me.token))[0] === 200);
+  expect(await callIdentity(ana.me.token)).toEqual([503, 'database', '1']);
+  expect(await callIdentity(ben.me.token)).toEqual([503, 'database', '1']);
+  relay.restore();
+  await waitUntil(async () => (await callIdentity(ana.me.token))[0] === 200);
 });

@@ -8,34 +8,39 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { useApi } from './api.ts';
 
 const api = useApi();
-const seen: { readonly url: string | undefined; readonly headers: IncomingHttpHeaders }[] = [];
-let pages: Server;
+const receivedRequests: { readonly url: string | undefined; readonly headers: IncomingHttpHeaders }[] = [];
+let consoleServer: Server;
 beforeAll(async () => {
-  pages = createServer(({ url, headers }, response) => {
-    seen.push({ url, headers });
+  consoleServer = createServer(({ url, headers }, response) => {
+    receivedRequests.push({ url, headers });
     response
       .writeHead(200, { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'" })
       .end('<title>Muster</title>');
   }).listen(0, '127.0.0.1');
-  await once(pages, 'listening');
+  await once(consoleServer, 'listening');
 });
 afterAll(() => {
-  pages.closeAllConnections();
-  pages.close();
+  consoleServer.closeAllConnections();
+  consoleServer.close();
 });
-const consoleAt = () => ({ CONSOLE_URL: `http://127.0.0.1:${(pages.address() as AddressInfo).port}` });
+const consoleEnvironment = () => ({
+  CONSOLE_URL: `http://127.0.0.1:${(consoleServer.address() as AddressInfo).port}`,
+});
 
 it('hands its pages on as they come, and neither token nor cookie with the request', async () => {
-  const copy = await api.copy(consoleAt());
+  const copy = await api.startReplica(consoleEnvironment());
   const answer = await fetch(new URL('/console/p/WEB?q=a', copy.url()), {
     headers: { authorization: 'Bearer must_live_none', cookie: 'a=b', 'if-none-match': '"x"' },
   });
   expect([answer.status, await answer.text(), answer.headers.get('content-security-policy')]).toEqual([
     ...[200, '<title>Muster</title>', "default-src 'none'"],
   ]);
-  expect(seen).toHaveLength(1);
-  expect(seen[0]).toMatchObject({ url: '/console/p/WEB?q=a', headers: { 'if-none-match': '"x"' } });
-  expect(Object.keys(seen[0]?.headers ?? {})).not.toEqual(
+  expect(receivedRequests).toHaveLength(1);
+  expect(receivedRequests[0]).toMatchObject({
+    url: '/console/p/WEB?q=a',
+    headers: { 'if-none-match': '"x"' },
+  });
+  expect(Object.keys(receivedRequests[0]?.headers ?? {})).not.toEqual(
     expect.arrayContaining([expect.stringMatching(/^(cookie|authorization)$/)]),
   );
   expect(
@@ -45,7 +50,7 @@ it('hands its pages on as they come, and neither token nor cookie with the reque
 });
 
 it('answers 503 while the pages are away, and 404 where there is no console', async () => {
-  const copy = await api.copy({
+  const copy = await api.startReplica({
     ...{ CONSOLE_URL: 'http://127.0.0.1:1', SIGN_IN_URL: 'http://127.0.0.1:1' },
     BASE_URL: 'http://127.0.0.1:4100',
   });

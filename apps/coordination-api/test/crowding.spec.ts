@@ -15,14 +15,14 @@ import {
   waitUntil,
 } from '@muster/testing';
 import { type ApiInstance, useApi } from './api.ts';
-import { orgWithStory, target } from './one-story.ts';
+import { createOrgWithStory, target } from './one-story.ts';
 
 /** Starts the API with a capacity of six concurrent requests. */
 const api = useApi({ DATABASE_POOL: '1' });
-const places = 6;
+const slotCount = 6;
 let people: People<AllHandlers>;
 beforeEach(async () => {
-  people = await orgWithStory(api);
+  people = await createOrgWithStory(api);
 });
 
 const sockets: Socket[] = [];
@@ -41,7 +41,7 @@ const statusOn = async (socket: Socket): Promise<string> => {
   return bytes.toString().slice(9, 12);
 };
 
-const level = async (what: 'in_flight' | 'waiting'): Promise<number> =>
+const readRequestGauge = async (what: 'in_flight' | 'waiting'): Promise<number> =>
   Number(new RegExp(`^muster_requests_${what}\\{[^}]*\\} (\\d+)$`, 'm').exec(await api.metrics())?.[1]);
 const identity = (copy: ApiInstance, token: string) => copy.call(token, 'session.identity');
 const statuses = async (count: number): Promise<Set<number>> => {
@@ -64,11 +64,11 @@ describe('half-sent bodies, twice as many as there are places', () => {
 
   it('of somebody with a token keep nobody out', async () => {
     const { token } = people.dan.me;
-    for (let index = 0; index < 2 * places; index += 1) {
+    for (let index = 0; index < 2 * slotCount; index += 1) {
       const socket = await send({ path: '/api/comments/create', token, sentBody: '{' });
       const isAnswered = () => socket.bytesRead > bytesBeforeAnswer;
       // The request occupies a request slot only while its caller is identified.
-      await waitUntil(async () => isAnswered() || (await level('in_flight')) === 0);
+      await waitUntil(async () => isAnswered() || (await readRequestGauge('in_flight')) === 0);
       expect(isAnswered()).toBe(false);
     }
     expect(await statuses(5)).toEqual(new Set([200]));
@@ -108,7 +108,7 @@ describe('waiting for events', () => {
     // Start the calls one by one, because each needs one of the six request slots before it starts to wait.
     for (let count = 1; count <= 8; count += 1) {
       waiting.push(wait(25, gone.signal).catch(() => undefined));
-      await waitUntil(async () => (await level('waiting')) === count);
+      await waitUntil(async () => (await readRequestGauge('waiting')) === count);
     }
     const ninth = await wait(25);
     expect([ninth.status, ninth.headers.get('retry-after'), await ninth.json()]).toEqual([
@@ -125,7 +125,7 @@ describe('waiting for events', () => {
     );
     gone.abort();
     await Promise.all(waiting);
-    await waitUntil(async () => (await level('waiting')) === 0);
+    await waitUntil(async () => (await readRequestGauge('waiting')) === 0);
     expect((await wait(0)).status).toBe(200);
   });
 
@@ -142,7 +142,7 @@ describe('waiting for events', () => {
       waiting.push(
         api.call(token, 'deliveryExecutions.eventsSince', { executionId, afterSeq, waitSeconds: 25 }),
       );
-      await waitUntil(async () => (await level('waiting')) === waiting.length);
+      await waitUntil(async () => (await readRequestGauge('waiting')) === waiting.length);
     }
     const over = new AbortController();
     const others = (async () => {
@@ -161,7 +161,7 @@ describe('waiting for events', () => {
 
 describe('calls of one member with several tokens, many more than there are connections', () => {
   it('leave connections and places to others while they wait for a lock, and are all answered', async () => {
-    const copy = await api.copy({ DATABASE_POOL: '6' });
+    const copy = await api.startReplica({ DATABASE_POOL: '6' });
     const { world } = api;
     const [story] = await world.rows<{ id: string }>(
       'select id from stories where org_id = $1',
@@ -199,7 +199,7 @@ describe('tokens that nobody has', () => {
   const limited = { LIMIT_UNKNOWN_TOKENS: '5/3600' };
 
   it('are looked for a few times for an address, and then no more, whatever stands in them', async () => {
-    const copy = await api.copy(limited);
+    const copy = await api.startReplica(limited);
     const guesses: number[] = [];
     for (let index = 0; index < 8; index += 1) guesses.push((await identity(copy, newTokenSecret())).status);
     expect(guesses).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
@@ -213,7 +213,7 @@ describe('tokens that nobody has', () => {
   });
 
   it('cost those nothing who have one, from the same address', async () => {
-    const copy = await api.copy(limited);
+    const copy = await api.startReplica(limited);
     const { ana, ben } = people;
     expect((await identity(copy, ana.me.token)).status).toBe(200);
     for (let index = 0; index < 4; index += 1) await identity(copy, newTokenSecret());
@@ -226,7 +226,7 @@ describe('tokens that nobody has', () => {
   });
 
   it('are counted by the address that a trusted proxy names', async () => {
-    const copy = await api.copy({ ...limited, TRUST_PROXY: '127.0.0.1' });
+    const copy = await api.startReplica({ ...limited, TRUST_PROXY: '127.0.0.1' });
     const from = (address: string) =>
       copy.call(newTokenSecret(), 'session.identity', {}, { 'x-forwarded-for': address });
     const seen: number[] = [];

@@ -7,7 +7,7 @@ import { type TestApi, type RawAnswer } from './api.ts';
 import { withLeaf } from './fields.ts';
 
 /** Checks the conditions that every refusal must meet. */
-export function isDecent(answer: RawAnswer): void {
+export function expectWellFormedAnswer(answer: RawAnswer): void {
   expect(answer.status).toBeLessThan(500);
   if (answer.status === 200) return;
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
@@ -50,7 +50,7 @@ const anything = fc.oneof(
 );
 
 /** Calls the operation's example with arbitrary values in one of its fields, and checks each response. */
-export async function staysDecent(
+export async function expectWellFormedAnswers(
   api: TestApi,
   org: ExampleOrg,
   operation: Operation,
@@ -61,7 +61,9 @@ export async function staysDecent(
   const { token } = exampleCallerOf(operation, org).me;
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...fields), anything, async (field, value) => {
-      isDecent(await api.call(token, operation.name, withLeaf(operation.example, [field], value)));
+      expectWellFormedAnswer(
+        await api.call(token, operation.name, withLeaf(operation.example, [field], value)),
+      );
     }),
     { ...(seed !== undefined && { seed }), numRuns },
   );

@@ -4,13 +4,13 @@ import { newId } from '@muster/driver';
 import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
-import { expireLeases, orgWithStory, target } from './one-story.ts';
+import { expireLeases, createOrgWithStory, target } from './one-story.ts';
 
 const api = useApi();
 let people: People<AllHandlers>;
 
 beforeEach(async () => {
-  people = await orgWithStory(api);
+  people = await createOrgWithStory(api);
 });
 
 const statusOf = async (): Promise<string> =>

@@ -217,7 +217,7 @@ describe('what MCP and A2A clients look for', () => {
   });
 
   it('has the configured namespace', async () => {
-    const copy = await api.copy({ MCP_NAMESPACE: 'com.acme.tools' });
+    const copy = await api.startReplica({ MCP_NAMESPACE: 'com.acme.tools' });
     for (const path of ['/api/mcp/server.json', '/api/mcp/server-card'])
       expect(await (await fetch(new URL(path, copy.url()))).json()).toMatchObject({
         name: 'com.acme.tools/muster',

@@ -4,19 +4,22 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { internalBoardHandlers } from '@muster/board';
-import { insideHandlers } from '@muster/delivery';
+import { internalHandlers } from '@muster/delivery';
 import { newId } from '@muster/driver';
 import { handlers, reactions } from '@muster/operations';
 import { type PeopleOf, useWorld } from '@muster/testing';
 
-const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
+const world = useWorld(
+  { ...handlers, insideBoard: internalBoardHandlers, insideHandlers: internalHandlers },
+  reactions,
+);
 const storyId = 'WEB-1';
 const target = { targetType: 'story', targetId: storyId } as const;
 let people: PeopleOf<typeof world>;
-let grip: { executionId: string; leaseToken: string };
+let leaseCredentials: { executionId: string; leaseToken: string };
 
-const current = async () =>
-  (await people.ana.deliveryExecutions.get({ executionId: grip.executionId })).execution;
+const fetchExecution = async () =>
+  (await people.ana.deliveryExecutions.get({ executionId: leaseCredentials.executionId })).execution;
 const finish = (who: 'ana' | 'robo' = 'ana') => people[who].stories.updateStatus({ storyId, status: 'done' });
 const completions = async () =>
   (await people.ana.activity.list({ kinds: ['execution.completed'] })).items.map(({ data }) => data);
@@ -26,26 +29,26 @@ beforeEach(async () => {
   await people.chloe.projects.create({ key: 'WEB', name: 'Web', visibility: 'org' });
   await people.chloe.stories.create({ projectId: 'WEB', title: 'Passkeys', status: 'ready' });
   const { execution, leaseToken } = await people.robo.deliveryExecutions.acquire({ ...target, start: true });
-  grip = { executionId: execution.id, leaseToken };
-  await people.robo.deliveryExecutions.update({ ...grip, git: { branch: 'topic' } });
+  leaseCredentials = { executionId: execution.id, leaseToken };
+  await people.robo.deliveryExecutions.update({ ...leaseCredentials, git: { branch: 'topic' } });
 });
 
-const submit = () => people.robo.deliveryExecutions.complete({ ...grip, outcome: 'submitted' });
+const submit = () => people.robo.deliveryExecutions.complete({ ...leaseCredentials, outcome: 'submitted' });
 
 it('completes it with the move of a person', async () => {
   await submit();
   expect((await finish()).warnings).toEqual([]);
-  expect(await current()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
-  expect(await completions()).toEqual([{ executionId: grip.executionId, outcome: 'succeeded' }]);
+  expect(await fetchExecution()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
+  expect(await completions()).toEqual([{ executionId: leaseCredentials.executionId, outcome: 'succeeded' }]);
 });
 
 it('completes it once with a reported merge', async () => {
   await submit();
   await people.ana.deliveryExecutions.recordForgeObservation({
-    executionId: grip.executionId,
+    executionId: leaseCredentials.executionId,
     observation: { kind: 'pr_merged', dedupeKey: 'm', observedAt: new Date().toISOString() },
   });
-  expect(await current()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
+  expect(await fetchExecution()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
   expect(await completions()).toHaveLength(1);
 });
 
@@ -74,13 +77,13 @@ describe('where a repository is linked', () => {
         columnId: story.columnId,
       },
     ]);
-    expect(await current()).toMatchObject({ state: 'submitted' });
+    expect(await fetchExecution()).toMatchObject({ state: 'submitted' });
   });
 
   it('completes it after the forge was disconnected', async () => {
     await people.ana.forges.disconnect({ connectionId });
     expect((await finish()).warnings).toEqual([]);
-    expect(await current()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
+    expect(await fetchExecution()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
   });
 });
 
@@ -88,7 +91,7 @@ it('is refused to an agent where the policy does not let agents complete work', 
   await submit();
   await people.ana.policy.update({ agentsMayComplete: false });
   await expect(finish('robo')).rejects.toMatchObject({ reason: 'policy' });
-  expect(await current()).toMatchObject({ state: 'submitted' });
+  expect(await fetchExecution()).toMatchObject({ state: 'submitted' });
 });
 
 it('warns of a live lease, which goes on', async () => {
@@ -97,7 +100,7 @@ it('warns of a live lease, which goes on', async () => {
   expect(warnings).toEqual([
     { code: 'lease_held', message: expect.stringContaining('holds its lease'), columnId: story.columnId },
   ]);
-  expect(await current()).toMatchObject({ state: 'leased' });
+  expect(await fetchExecution()).toMatchObject({ state: 'leased' });
 });
 
 it('warns of a live lease on the group of the story', async () => {

@@ -12,13 +12,13 @@ import { useStreams } from './streams.ts';
 const api = useApi({ CORS_ORIGINS: 'https://app.example' });
 let people: People<AllHandlers>;
 let ana: Client;
-const open = useStreams<RawStream>(api, (team) => {
+const openStream = useStreams<RawStream>(api, (team) => {
   ({ people, ana } = team);
 });
 
 async function read(headers: Record<string, string> = {}, query = '?personal=false'): Promise<RawStream> {
   const stream = await openRaw({ at: api.url(), token: people.dan.me.token, query, headers });
-  open.add(stream);
+  openStream.add(stream);
   await waitUntil(() => stream.blocks().length > 0);
   return stream;
 }

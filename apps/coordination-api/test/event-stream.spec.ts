@@ -26,7 +26,7 @@ interface Reader {
   readonly said: string[];
 }
 
-interface Wanted {
+interface StreamOptions {
   readonly token: string;
   readonly query?: string;
   readonly lastEventId?: string;
@@ -35,7 +35,12 @@ interface Wanted {
 }
 
 /** Reads the stream; returns once the API has responded. */
-async function read({ token, query = '', lastEventId, at = () => api.url() }: Wanted): Promise<Reader> {
+async function read({
+  token,
+  query = '',
+  lastEventId,
+  at = () => api.url(),
+}: StreamOptions): Promise<Reader> {
   const source = new EventSource(`http://muster.example/api/events/stream${query}`, {
     fetch: (address, init) => {
       const { pathname, search } = new URL(address);
@@ -67,7 +72,7 @@ const write = (...titles: string[]) =>
     (before, title) => before.then(() => ana.stories.create({ projectId: 'WEB', title })),
     Promise.resolve(),
   );
-const came = (reader: Reader, count: number) => waitUntil(() => reader.titles.length >= count);
+const waitForTitles = (reader: Reader, count: number) => waitUntil(() => reader.titles.length >= count);
 const request = (path: string, token: string, headers: Record<string, string> = {}) =>
   api.request(path, { method: 'GET', token, headers });
 
@@ -79,7 +84,7 @@ describe('the stream of events', () => {
     );
     await write('One', 'Two', 'Three');
     for (const reader of readers) {
-      await came(reader, 3);
+      await waitForTitles(reader, 3);
       expect(reader.titles).toEqual(['One', 'Two', 'Three']);
     }
   });
@@ -94,8 +99,8 @@ describe('the stream of events', () => {
     await ana.stories.create({ projectId: 'HID', title: 'Secret' });
     await write('Open');
     await ana.comments.create({ storyId: 'WEB-1', body: 'Well' });
-    await came(everything, 2);
-    await came(comments, 1);
+    await waitForTitles(everything, 2);
+    await waitForTitles(comments, 1);
     expect(everything.titles).toEqual(['Open', 'Open']);
     expect(comments.titles).toEqual(['Open']);
   });
@@ -104,33 +109,33 @@ describe('the stream of events', () => {
     const { token } = people.dan.me;
     const first = await read({ token });
     await write('One', 'Two');
-    await came(first, 2);
+    await waitForTitles(first, 2);
     first.source.close();
     await write('Three', 'Four');
     const second = await read({ token, lastEventId: first.ids[0] ?? '' });
-    await came(second, 3);
+    await waitForTitles(second, 3);
     expect(second.titles).toEqual(['Two', 'Three', 'Four']);
     // Cursors of events.list are valid for the stream, and the reverse.
     const { items } = await api.client(token).events.list({ after: second.ids[0] ?? '' });
     expect(items.map(({ subject }) => subject.title)).toEqual(['Three', 'Four']);
     const third = await read({ token, query: `?after=${items[0]?.cursor ?? ''}` });
-    await came(third, 1);
+    await waitForTitles(third, 1);
     expect(third.titles).toEqual(['Four']);
   });
 
   it('misses nothing and doubles nothing while the API is started anew', async () => {
-    let running = await api.copy();
+    let running = await api.startReplica();
     const reader = await read({ token: people.dan.me.token, at: () => running.url() });
     const written = Array.from({ length: 12 }, (_, n) => `Story ${n}`);
     for (const [n, title] of written.entries()) {
       await write(title);
       if (n % 4 !== 2) continue;
-      const next = await api.copy();
+      const next = await api.startReplica();
       const old = running;
       running = next;
       await old.stop();
     }
-    await came(reader, written.length);
+    await waitForTitles(reader, written.length);
     await pause(400);
     expect(reader.titles).toEqual(written);
     await running.stop();
@@ -144,14 +149,14 @@ describe('the stream of events', () => {
     await waitUntil(() => reader.said.length > 0);
     expect(reader.said).toEqual(['resync']);
     await write('New');
-    await came(reader, 1);
+    await waitForTitles(reader, 1);
     expect(reader.titles).toEqual(['New']);
   });
 
   it('ends with the right to it, and tells nothing of what came after', async () => {
     const reader = await read({ token: people.dan.me.token });
     await write('One');
-    await came(reader, 1);
+    await waitForTitles(reader, 1);
     await ana.members.removeMember({ memberId: people.dan.me.memberId });
     await write('Two');
     await waitUntil(() => reader.source.readyState === EventSource.CLOSED);
@@ -174,7 +179,7 @@ describe('the stream of events', () => {
       { code: 'conflict', details: { reason: 'stream_replaced', retryable: false } },
     ]);
     await write('After');
-    for (const reader of readers.slice(1)) await came(reader, 1);
+    for (const reader of readers.slice(1)) await waitForTitles(reader, 1);
     expect(readers.map(({ titles }) => titles)).toEqual([[], ...Array.from({ length: 4 }, () => ['After'])]);
   });
 
@@ -210,7 +215,7 @@ describe('the stream of events', () => {
 
 describe('the client', () => {
   it('follows the activity through a new start of the API, every event once and in order', async () => {
-    const first = await api.copy();
+    const first = await api.startReplica();
     let running: ApiInstance = first;
     const { token } = people.dan.me;
     // The client keeps one address while the process that answers at the address is replaced. A process that
@@ -226,7 +231,7 @@ describe('the client', () => {
       return titles;
     })();
     await write('1', '2', '3');
-    const second = await api.copy();
+    const second = await api.startReplica();
     running = second;
     await first.stop();
     await write('4', '5', '6');

@@ -15,7 +15,7 @@ import { usePrograms } from './programs.ts';
 
 const api = useApi();
 const programs = usePrograms();
-const named = [...operations.values()].map((operation) => [operation.name, operation] as const);
+const operationCases = [...operations.values()].map((operation) => [operation.name, operation] as const);
 
 function exampleIn(language: Example['language'], operation: Operation): string {
   const found = examplesOf(toOperationPage(operation)).find((example) => example.language === language);
@@ -39,7 +39,7 @@ function shapeOf(answer: unknown, path = ''): ReadonlyMap<string, string> {
 }
 
 group('the example for a shell', () => {
-  it.each(named)(
+  it.each(operationCases)(
     'of %s answers what the operation declares and the reference shows, and complains of nothing',
     async (_name, operation) => {
       const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', exampleIn('bash', operation)], {
@@ -62,7 +62,7 @@ group('the example in TypeScript', () => {
   let examples: Readonly<Record<string, Run>>;
 
   /** Wraps the example in a function with a client, as a user would paste it. */
-  const pasted = ([name, operation]: (typeof named)[number]): string =>
+  const pasted = ([name, operation]: (typeof operationCases)[number]): string =>
     `  ${JSON.stringify(name)}: async (muster) => {\n${exampleIn('ts', operation)}\nreturn result;\n},`;
   const programWith = (functions: readonly string[]): string => `
     import { type Client } from '@muster/client';
@@ -71,12 +71,12 @@ group('the example in TypeScript', () => {
     };`;
 
   beforeAll(async () => {
-    await programs.write('examples.ts', programWith(named.map(pasted)));
+    await programs.write('examples.ts', programWith(operationCases.map(pasted)));
     ({ examples } = (await import(programs.path('examples.ts'))) as { examples: typeof examples });
   });
 
   it('compiles for every operation, and would not with a parameter that there is not', async () => {
-    const wrong = named.map(pasted).map((text) => text.replace('"storyId"', '"storiId"'));
+    const wrong = operationCases.map(pasted).map((text) => text.replace('"storyId"', '"storiId"'));
     await programs.write('wrong.ts', programWith(wrong));
     const { 'examples.ts': complaints = '', 'wrong.ts': expected } = await programs.compile(
       'examples.ts',
@@ -86,7 +86,7 @@ group('the example in TypeScript', () => {
     expect(expected).toMatch(/storiId\S+ does not exist/);
   }, 120_000);
 
-  it.each(named)('of %s answers what the operation declares', async (name, operation) => {
+  it.each(operationCases)('of %s answers what the operation declares', async (name, operation) => {
     const answer = await examples[name]?.(api.client(await tokenFor(operation)));
     expect(operation.result.parse(answer)).toEqual(answer);
   });

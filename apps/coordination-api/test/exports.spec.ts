@@ -484,8 +484,8 @@ it('publishes the keys that sign exports, also the former ones', async () => {
   const first = await api.request('/.well-known/muster-export-keys.json', { method: 'GET' });
   expect(first.body['keys']).toMatchObject([{ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA' }]);
   const [older, newer] = ['a'.repeat(32), 'b'.repeat(32)];
-  const before = await api.copy({ SECRETS_KEY: older });
-  const after = await api.copy({ SECRETS_KEY: `${newer},${older}` });
+  const before = await api.startReplica({ SECRETS_KEY: older });
+  const after = await api.startReplica({ SECRETS_KEY: `${newer},${older}` });
   const { export: begun } = await ana.exports.begin({ scope: 'org' });
   await writeExport(api.world, people.orgId, begun.id, { folder, secretsKeys: [older] });
   const { content } = await downloadFile(

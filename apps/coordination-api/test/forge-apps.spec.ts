@@ -29,12 +29,12 @@ const open = async (more = '') => {
   return { answer, text: await answer.text() };
 };
 const ticket = () => page.searchParams.get('ticket') ?? '';
-const cameBack = (state = ticket(), code = 'a180b1a3') =>
+const visitCallback = (state = ticket(), code = 'a180b1a3') =>
   visit(`${page.pathname}/made?code=${code}&state=${state}`);
 const unescaped = (text: string): string =>
   text.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
 const valueOf = (text: string, pattern: RegExp): string => unescaped(pattern.exec(text)?.[1] ?? '');
-const jobs = () =>
+const listJobs = () =>
   api.world.rows<{ payload: { connectionId: string; code: string } }>(
     `select payload from outbox where org_id = $1 and topic = 'forge.app'`,
     people.orgId,
@@ -100,7 +100,7 @@ describe('the page', () => {
     Date.now = () => now() + 61 * 60_000;
     try {
       expect((await open()).answer.status).toBe(401);
-      expect((await cameBack()).status).toBe(401);
+      expect((await visitCallback()).status).toBe(401);
     } finally {
       Date.now = now;
     }
@@ -108,7 +108,7 @@ describe('the page', () => {
   });
 
   it('costs an address a share where it is refused, and nothing where it is shown', async () => {
-    const strict = await api.copy({ LIMIT_UNKNOWN_TOKENS: '3/3600', SECRETS_KEY: 'k'.repeat(32) });
+    const strict = await api.startReplica({ LIMIT_UNKNOWN_TOKENS: '3/3600', SECRETS_KEY: 'k'.repeat(32) });
     const statuses = async (search: string) => {
       const all: number[] = [];
       for (let visits = 0; visits < 5; visits += 1)
@@ -128,13 +128,13 @@ describe('the page', () => {
 
 describe('the way back from GitHub', () => {
   it('has the keys fetched, and says so until they are there', async () => {
-    const answer = await cameBack();
+    const answer = await visitCallback();
     expect([answer.status, answer.headers.get('location')]).toEqual([
       303,
       `${page.pathname}?ticket=${ticket()}&made=1`,
     ]);
-    expect(await jobs()).toMatchObject([{ payload: { connectionId, code: expect.any(String) } }]);
-    expect((await jobs())[0]?.payload.code).not.toContain('a180b1a3');
+    expect(await listJobs()).toMatchObject([{ payload: { connectionId, code: expect.any(String) } }]);
+    expect((await listJobs())[0]?.payload.code).not.toContain('a180b1a3');
     expect((await open('&made=1')).answer.headers.get('refresh')).toBe('2');
     await api.world.rows(
       `update forge_connections set credentials = '\\x00', credentials_kind = 'app', app_url = 'https://github.com/apps/muster-acme' where id = $1`,
@@ -146,7 +146,7 @@ describe('the way back from GitHub', () => {
   });
 
   it('says what went wrong, and offers to make another', async () => {
-    await cameBack();
+    await visitCallback();
     await api.world.rows(
       `update forge_connections set last_error = '{"at": "2026-11-21T09:30:00.000Z", "doing": "makeApp", "message": "<b>Not Found"}' where id = $1`,
       connectionId,
@@ -162,10 +162,10 @@ describe('the way back from GitHub', () => {
       [ticket(), '', 400],
       [ticket(), '..%2F..', 400],
     ] as const)
-      expect((await cameBack(state, code)).status).toBe(status);
+      expect((await visitCallback(state, code)).status).toBe(status);
     await ana.forges.update({ connectionId, credentials: { token: 'ghp_1' } });
-    expect((await cameBack()).status).toBe(303);
-    expect(await jobs()).toEqual([]);
+    expect((await visitCallback()).status).toBe(303);
+    expect(await listJobs()).toEqual([]);
     expect((await open()).text).toContain('already has credentials');
   });
 });

@@ -15,7 +15,7 @@ import { useApi } from './api.ts';
 const api = useApi({ LIMIT_DELIVERIES: '10000/1' });
 const idOf = (key: string, index: number): string => `${key} ${index}`.replaceAll(' ', '-');
 /** The first delivery of each event and action. */
-const sent = [...Map.groupBy(recordedDeliveries, ({ key }) => key).values()].flatMap(
+const sentDeliveries = [...Map.groupBy(recordedDeliveries, ({ key }) => key).values()].flatMap(
   ([first]) => first ?? [],
 );
 let deliveries: ReadonlyMap<string, ForgeDelivery>;
@@ -27,14 +27,14 @@ beforeAll(async () => {
   await ana.projects.create({ key: 'WEB', name: 'Web' });
   const { connection, setup } = await ana.forges.connect({ kind: 'github' });
   const repositories = new Set(
-    sent.flatMap(({ payload }) => {
+    sentDeliveries.flatMap(({ payload }) => {
       const { repository } = payload as { repository?: { id?: number } };
       return repository?.id === undefined ? [] : [String(repository.id)];
     }),
   );
   for (const externalId of repositories)
     await ana.forges.repositories.link({ projectId: 'WEB', connectionId: connection.id, externalId });
-  for (const { event, key, index, payload } of sent) {
+  for (const { event, key, index, payload } of sentDeliveries) {
     const body = JSON.stringify(payload);
     const signature = createHmac('sha256', setup.secret).update(body).digest('hex');
     const { status } = await api.request(new URL(setup.webhookUrl).pathname, {
@@ -72,16 +72,16 @@ beforeAll(async () => {
 }, 120_000);
 
 it('takes each, and keeps each once', () => {
-  expect(sent.length).toBeGreaterThan(58);
-  expect(answers).toEqual(sent.map(() => 202));
-  expect(deliveries.size).toBe(sent.length);
+  expect(sentDeliveries.length).toBeGreaterThan(58);
+  expect(answers).toEqual(sentDeliveries.map(() => 202));
+  expect(deliveries.size).toBe(sentDeliveries.length);
 });
 
 /** Returns the kind of a recorded fact from its description. Facts about checks all have the kind `check`. */
 const kindsOf = (words: string): string => (words.startsWith('check ') ? 'check' : words);
 
 it('reads what is read, and says why it ignores the rest', async () => {
-  const cases = sent.map((delivery) => [delivery.key, delivery] as const);
+  const cases = sentDeliveries.map((delivery) => [delivery.key, delivery] as const);
   await checkEachCase(cases, ({ key, index, says }) => {
     const { state, trust, outcome = [] } = deliveries.get(idOf(key, index)) ?? {};
     expect(trust).toBe('verified');

@@ -58,13 +58,13 @@ const deliver = (
       'x-hub-signature-256': signature,
     },
   });
-const kept = async () => (await people.ana.forges.deliveries.list({ connectionId })).items;
+const listStoredDeliveries = async () => (await people.ana.forges.deliveries.list({ connectionId })).items;
 
 describe('a delivery', () => {
   it('that is signed is accepted, kept, and asked to be read', async () => {
     const answer = await deliver(ping, { id: 'one' });
     expect([answer.status, answer.body]).toEqual([202, { accepted: true, repeated: false }]);
-    expect(await kept()).toMatchObject([
+    expect(await listStoredDeliveries()).toMatchObject([
       { deliveryId: 'one', event: 'ping', trust: 'verified', state: 'received' },
     ]);
     const jobs = await api.world.rows(
@@ -78,7 +78,7 @@ describe('a delivery', () => {
   it('that comes again is accepted, and changes nothing', async () => {
     await deliver(ping, { id: 'one' });
     expect((await deliver(ping, { id: 'one' })).body).toEqual({ accepted: true, repeated: true });
-    expect(await kept()).toHaveLength(1);
+    expect(await listStoredDeliveries()).toHaveLength(1);
     const jobs = await api.world.rows(
       `select id from outbox where org_id = $1 and topic = 'forge.translate'`,
       people.orgId,
@@ -102,7 +102,7 @@ describe('a delivery', () => {
         details: { reason: 'delivery_signature' },
       });
     }
-    expect(await kept()).toEqual([]);
+    expect(await listStoredDeliveries()).toEqual([]);
   });
 
   it('to a connection that there is not is 404, whatever its name', async () => {
@@ -139,7 +139,7 @@ describe('a delivery', () => {
       const { status, body: refused } = await deliver(body);
       expect([status, refused.details?.reason]).toEqual([400, 'invalid_json']);
     }
-    expect(await kept()).toEqual([]);
+    expect(await listStoredDeliveries()).toEqual([]);
   });
 
   it('without an id or an event is 400, and says which headers there are', async () => {
@@ -153,7 +153,7 @@ describe('a delivery', () => {
   });
 
   it('beyond the limit of its connection is 429, and those of other connections are taken', async () => {
-    const copy = await api.copy({ SECRETS_KEY: secretsKey, LIMIT_DELIVERIES: '3/60' });
+    const copy = await api.startReplica({ SECRETS_KEY: secretsKey, LIMIT_DELIVERIES: '3/60' });
     const send = (to: string, key: string) =>
       copy.request(to, {
         ...{ method: 'POST', token: null, body: ping },
@@ -214,7 +214,7 @@ describe('the secrets of a connection', () => {
   });
 
   it('open for no process that does not know the key that sealed them', async () => {
-    const copy = await api.copy({ SECRETS_KEY: 'z'.repeat(32) });
+    const copy = await api.startReplica({ SECRETS_KEY: 'z'.repeat(32) });
     const answer = await copy.request(path, {
       ...{ method: 'POST', token: null, body: ping },
       headers: {
@@ -267,7 +267,7 @@ describe('deliveries that cannot be read', () => {
 
   async function send(payload: unknown, event = 'pull_request', id = randomUUID().slice(0)): Promise<void> {
     expect((await deliver(JSON.stringify(payload), { event, id })).status).toBe(202);
-    const delivery = (await kept()).find(({ deliveryId }) => deliveryId === id);
+    const delivery = (await listStoredDeliveries()).find(({ deliveryId }) => deliveryId === id);
     const environment = { handlers: performableHandlers(handlers), reactions };
     await inOrganizationAsSystem(api.world.database.app, people.orgId, (db) =>
       processDelivery({ db, orgId: people.orgId, environment }, delivery?.id ?? ''),
@@ -312,7 +312,7 @@ describe('deliveries that cannot be read', () => {
   it('are read again when the forge delivers them again, by the same id', async () => {
     await send(broken, 'pull_request', 'one');
     await send(recorded, 'pull_request', 'one');
-    expect(await kept()).toMatchObject([{ deliveryId: 'one', state: 'ignored' }]);
+    expect(await listStoredDeliveries()).toMatchObject([{ deliveryId: 'one', state: 'ignored' }]);
     expect(await health()).toEqual(['active', null]);
   });
 

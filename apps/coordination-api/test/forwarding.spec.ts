@@ -8,13 +8,13 @@ import { useApi } from './api.ts';
 
 const api = useApi({ DATABASE_POOL: '2' });
 /** Maximum number of concurrent requests of a token. */
-const share = 128;
+const maxForwardedCalls = 128;
 
 let gateway: Server;
-let reached = 0;
+let reachedCount = 0;
 beforeAll(async () => {
   // The gateway accepts every request and never responds.
-  gateway = createServer(() => (reached += 1)).listen(0, '127.0.0.1');
+  gateway = createServer(() => (reachedCount += 1)).listen(0, '127.0.0.1');
   await once(gateway, 'listening');
 });
 afterAll(() => {
@@ -26,7 +26,7 @@ it.each(['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
   'one %s more than a token may have on their way is refused, and those of others are not',
   async (method) => {
     const { port } = gateway.address() as AddressInfo;
-    const copy = await api.copy({ MCP_GATEWAY_URL: `http://127.0.0.1:${port}` });
+    const copy = await api.startReplica({ MCP_GATEWAY_URL: `http://127.0.0.1:${port}` });
     const { ana, ben } = await api.org();
     const gone = new AbortController();
     const ask = (token: string) =>
@@ -35,12 +35,12 @@ it.each(['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
         headers: { authorization: `Bearer ${token}` },
         signal: gone.signal,
       });
-    reached = 0;
+    reachedCount = 0;
     const forwarded: Promise<unknown>[] = [];
     // Add requests in small groups, because each occupies one of the twelve request slots until it is authenticated.
-    for (let count = 8; count <= share; count += 8) {
+    for (let count = 8; count <= maxForwardedCalls; count += 8) {
       for (let one = 0; one < 8; one += 1) forwarded.push(ask(ana.me.token).catch(() => undefined));
-      await waitUntil(() => reached === count);
+      await waitUntil(() => reachedCount === count);
     }
     const refused = await ask(ana.me.token);
     expect([refused.status, await refused.json()]).toEqual([
@@ -48,7 +48,7 @@ it.each(['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
       expect.objectContaining({ details: expect.objectContaining({ reason: 'too_many_forwarded' }) }),
     ]);
     forwarded.push(ask(ben.me.token).catch(() => undefined));
-    await waitUntil(() => reached === share + 1);
+    await waitUntil(() => reachedCount === maxForwardedCalls + 1);
     gone.abort();
     await Promise.all(forwarded);
     await copy.stop();

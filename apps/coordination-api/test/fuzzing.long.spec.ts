@@ -19,14 +19,14 @@ import {
 } from '@muster/examples/fuzz';
 import fc from 'fast-check';
 import { useApi } from './api.ts';
-import { staysDecent } from './decent.ts';
+import { expectWellFormedAnswers } from './decent.ts';
 
 const api = useApi();
 const { world } = api;
 
 /** A fixed seed, so that failures are reproducible. */
 const seed = 1;
-const requestsEach = 12;
+const requestsPerOperation = 12;
 
 let holesBefore = valuesMissedByValidation.count;
 afterEach(() => {
@@ -36,11 +36,11 @@ afterEach(() => {
   expect(holes).toBe(0);
 });
 
-const ways = ['path', 'dispatcher'] as const;
-type Way = (typeof ways)[number];
+const callRoutes = ['path', 'dispatcher'] as const;
+type CallRoute = (typeof callRoutes)[number];
 
 async function faultOf(
-  way: Way,
+  way: CallRoute,
   who: Person,
   sent: FuzzCall,
   known?: KnownValues,
@@ -57,7 +57,7 @@ async function faultOf(
   return fault === undefined ? undefined : `${operation} ${params} ${fault}: ${answer.text.slice(0, 300)}`;
 }
 
-const askersIn = async (org: ExampleOrg, operation: Operation): Promise<readonly Person[]> => {
+const callersIn = async (org: ExampleOrg, operation: Operation): Promise<readonly Person[]> => {
   const { orgId, ana, dan, robo, operator } = org;
   const { project } = org.records;
   const [reader, bound] = await Promise.all([
@@ -75,7 +75,7 @@ describe('what was found once', () => {
     const org = await createExampleOrg(world);
     const faults: string[] = [];
     for (const sent of knownFailures) {
-      for (const way of ways) {
+      for (const way of callRoutes) {
         const fault = await faultOf(way, org.ana, sent);
         if (fault !== undefined) faults.push(fault);
       }
@@ -89,7 +89,7 @@ describe('whatever is sent', () => {
     'to %s is answered within the contract',
     async (_name, operation) => {
       const org = await createExampleOrg(world, { visibility: 'org' });
-      const askers = await askersIn(org, operation);
+      const askers = await callersIn(org, operation);
       const known: KnownValues = { ids: Object.values<string>({ ...org.records }), cursors: [] };
       if ('cursor' in operation.params.shape) {
         const params = JSON.stringify({ ...operation.example, limit: 1 });
@@ -99,12 +99,12 @@ describe('whatever is sent', () => {
         fc.asyncProperty(
           requestsFor(operation, known),
           fc.constantFrom(...askers),
-          fc.constantFrom(...ways),
+          fc.constantFrom(...callRoutes),
           async (sent, who, way) => {
             expect(await faultOf(way, who, sent)).toBeUndefined();
           },
         ),
-        { seed, numRuns: requestsEach, endOnFailure: true },
+        { seed, numRuns: requestsPerOperation, endOnFailure: true },
       );
     },
   );
@@ -115,9 +115,14 @@ describe('anything in any field', () => {
     await checkEachCase(
       [...operations],
       async (operation) =>
-        staysDecent(api, await createExampleOrg(world, { visibility: 'org', slug: 'own' }), operation, {
-          numRuns: 25,
-        }),
+        expectWellFormedAnswers(
+          api,
+          await createExampleOrg(world, { visibility: 'org', slug: 'own' }),
+          operation,
+          {
+            numRuns: 25,
+          },
+        ),
       { concurrency: 10 },
     );
   }, 600_000);

@@ -10,7 +10,7 @@ import { valuesMissedByValidation } from '@muster/runtime';
 import { checkEachCase } from '@muster/testing';
 import { type ExampleOrg, createExampleOrg, createExampleOrgProvider } from '@muster/examples';
 import { type RawAnswer, useApi } from './api.ts';
-import { isDecent, staysDecent } from './decent.ts';
+import { expectWellFormedAnswer, expectWellFormedAnswers } from './decent.ts';
 
 const api = useApi();
 const { world } = api;
@@ -145,13 +145,13 @@ describe.each(['path', 'dispatcher'] as const)('through the %s', (way) => {
     const answer = await send(org.ana.me.token, 'stories.update', body);
     // The body of /api/query has one additional level of nesting.
     expect([title, answer.status]).toEqual([title, status]);
-    isDecent(answer);
+    expectWellFormedAnswer(answer);
   });
 
   it.each(values)('answers %s (%s)', async (_title, operation, params, status) => {
     const answer = await send(org.ana.me.token, operation, params);
     expect([answer.status, answer.text.slice(0, 300)]).toEqual([status, expect.any(String)]);
-    isDecent(answer);
+    expectWellFormedAnswer(answer);
     if (status === 400) expect(answer.body.details?.reason).toEqual(expect.any(String));
   });
 
@@ -169,7 +169,7 @@ describe.each(['path', 'dispatcher'] as const)('through the %s', (way) => {
       headers: { 'content-type': type },
     });
     expect(answer.status).toBe(415);
-    isDecent(answer);
+    expectWellFormedAnswer(answer);
   });
 
   it('refuses a compressed body with 415', async () => {
@@ -195,7 +195,7 @@ describe('the dispatcher', () => {
   ])('answers %s', async (_title, body, status) => {
     const answer = await api.request('/api/query', { token: org.ana.me.token, body });
     expect(answer.status).toBe(status);
-    isDecent(answer);
+    expectWellFormedAnswer(answer);
   });
 
   it('says what a mistyped name may have meant', async () => {
@@ -300,7 +300,7 @@ describe('every operation with anything in any of its fields', () => {
     const orgFor = createExampleOrgProvider(world);
     const holes = valuesMissedByValidation.count;
     await checkEachCase([...operations], async (operation) =>
-      staysDecent(api, await orgFor(operation), operation, { seed: 1, numRuns: 5 }),
+      expectWellFormedAnswers(api, await orgFor(operation), operation, { seed: 1, numRuns: 5 }),
     );
     expect(valuesMissedByValidation.count).toBe(holes);
   }, 300_000);

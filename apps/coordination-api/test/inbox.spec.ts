@@ -5,7 +5,7 @@ import { operations } from '@muster/registry';
 import { type AllHandlers } from '@muster/operations';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
-import { expireLeases, orgWithStory, target } from './one-story.ts';
+import { expireLeases, createOrgWithStory, target } from './one-story.ts';
 
 const api = useApi();
 const storyId = 'WEB-1';
@@ -18,12 +18,12 @@ const itemsOf = async (who: Person<AllHandlers>, after?: number) =>
 const kindsOf = async (who: Person<AllHandlers>) => (await itemsOf(who)).map(({ kind }) => kind);
 const lastOf = async (who: Person<AllHandlers>) => (await itemsOf(who)).at(-1);
 
-async function work(who: Person<AllHandlers>) {
+async function startWork(who: Person<AllHandlers>) {
   const { execution, leaseToken } = await who.deliveryExecutions.acquire({ ...target, start: true });
   return { executionId: execution.id, leaseToken };
 }
 async function submit(who: Person<AllHandlers>) {
-  const own = await work(who);
+  const own = await startWork(who);
   await who.deliveryExecutions.update({ ...own, git: { branch: 'topic' } });
   await who.deliveryExecutions.complete({ ...own, outcome: 'submitted' });
   return own;
@@ -45,7 +45,7 @@ async function follow(
 }
 
 beforeEach(async () => {
-  people = await orgWithStory(api);
+  people = await createOrgWithStory(api);
   scout = await api.world.token(people.orgId, people.chloe.me.memberId, { agent: 'Scout' });
 });
 
@@ -72,7 +72,7 @@ describe('agents.inbox', () => {
   });
 
   it('brings a stop and its end to the holder', async () => {
-    const { executionId, leaseToken } = await work(people.robo);
+    const { executionId, leaseToken } = await startWork(people.robo);
     await people.ana.deliveryExecutions.update({ executionId, requestStop: true });
     await people.ana.deliveryExecutions.update({ executionId, requestStop: false });
     const items = await itemsOf(people.robo);
@@ -87,7 +87,7 @@ describe('agents.inbox', () => {
   });
 
   it('tells the agent whose stop a member lifts by taking the work', async () => {
-    const { executionId } = await work(people.robo);
+    const { executionId } = await startWork(people.robo);
     await people.ana.deliveryExecutions.update({ executionId, requestStop: true });
     await people.chloe.deliveryExecutions.acquire({ ...target, takeOver: true });
     expect(await itemsOf(people.robo)).toMatchObject([
@@ -102,7 +102,7 @@ describe('agents.inbox', () => {
     await people.ana.reviewers.add({ storyId, memberId: people.ben.me.memberId });
     const asks = { storyId, verdict: 'changes_requested', note: 'No retry' } as const;
     await people.ben.reviewers.setVerdict(asks);
-    await work(people.robo);
+    await startWork(people.robo);
     await people.ben.reviewers.setVerdict({ ...asks, note: 'Nor a test' });
     const [returned, again] = await itemsOf(people.robo);
     expect(returned).toMatchObject({ next: { operation: 'deliveryExecutions.acquire' } });
@@ -190,7 +190,7 @@ describe('agents.inbox', () => {
   });
 
   it('tells the holder of a changed spec, of a lost lease and of the merge', async () => {
-    const own = await work(people.robo);
+    const own = await startWork(people.robo);
     await people.ana.storySpec.update({ storyId, content: 'More' });
     await people.chloe.deliveryExecutions.acquire({ ...target, takeOver: true });
     expect(await itemsOf(people.robo)).toMatchObject([
@@ -277,7 +277,7 @@ describe('agents.inbox', () => {
 
 describe('session.identity', () => {
   it('lists the work that the calling agent holds, and not that of its member', async () => {
-    const { executionId } = await work(people.robo);
+    const { executionId } = await startWork(people.robo);
     const { holding } = await people.robo.session.identity();
     expect(holding).toEqual([
       {

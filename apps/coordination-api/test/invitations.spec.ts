@@ -13,7 +13,7 @@ const path = '/invitations/accept';
 
 const post = (body: unknown, headers: Record<string, string> = {}) => api.request(path, { body, headers });
 
-async function invited(
+async function inviteMember(
   { ana }: People<AllHandlers>,
   email = 'noor@example.com',
 ): Promise<{ id: string; secret: string }> {
@@ -30,7 +30,7 @@ async function invited(
 describe('POST /invitations/accept', () => {
   it('makes a member of somebody without a token, and answers one that works', async () => {
     const people = await api.org();
-    const { secret } = await invited(people);
+    const { secret } = await inviteMember(people);
     const answer = await post({ token: secret, name: 'Noor' });
     expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([
       200,
@@ -47,7 +47,7 @@ describe('POST /invitations/accept', () => {
 
   it('tells whoever invited', async () => {
     const people = await api.org();
-    const { secret } = await invited(people);
+    const { secret } = await inviteMember(people);
     await post({ token: secret, name: 'Noor' });
     const { items } = await people.ana.notifications.list({ kinds: ['invitation_accepted'] });
     expect(items).toMatchObject([{ kind: 'invitation_accepted', actor: { name: 'Noor' } }]);
@@ -55,7 +55,7 @@ describe('POST /invitations/accept', () => {
 
   it('leaves the request in the audit, and the secrets nowhere', async () => {
     const people = await api.org();
-    const { id, secret } = await invited(people);
+    const { id, secret } = await inviteMember(people);
     const answer = await post(
       { token: secret, name: 'Noor' },
       { 'x-request-id': 'accepting', 'user-agent': 'curl/8' },
@@ -107,7 +107,7 @@ describe('POST /invitations/accept', () => {
     ],
   ] as const)('refuses one that is %s', async (what, before, status, reason) => {
     const people = await api.org();
-    const { secret } = await invited(people);
+    const { secret } = await inviteMember(people);
     await before(secret);
     const answer = await post({ token: what === 'unknown' ? `inv_${'x'.repeat(32)}` : secret, name: 'Noor' });
     expect([answer.status, answer.body.status, answer.body.details?.reason]).toEqual([

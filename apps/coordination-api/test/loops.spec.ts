@@ -18,12 +18,12 @@ import { refusesBadTokens, unknownToken } from './bad-tokens.ts';
 const api = useApi();
 const { world } = api;
 const orgFor = createExampleOrgProvider(world);
-const all = [...operations.values()];
-const named = all.map((operation) => [operation.name, operation] as const);
+const allOperations = [...operations.values()];
+const operationCases = allOperations.map((operation) => [operation.name, operation] as const);
 
 const example = (operation: Operation): unknown => operation.example;
 
-const audited = (
+const listAuditEntries = (
   orgId: string,
   operation: Operation,
 ): Promise<{ outcome: string; reason: string | null; request_id: string }[]> =>
@@ -40,20 +40,21 @@ beforeAll(async () => {
 });
 
 /** The result of calling an operation with the example parameters of its contract. */
-interface Performed {
+interface PerformedCall {
   readonly org: ExampleOrg;
   readonly answer: RawAnswer;
   /** The request's headers; for a write they include an Idempotency-Key. */
   readonly headers: Record<string, string>;
 }
 
-const performances = new Map<Operation, Promise<Performed>>();
+const performances = new Map<Operation, Promise<PerformedCall>>();
 
 /** Calls an operation with its example parameters, once for all tests that use the result. */
-function performed(operation: Operation): Promise<Performed> {
-  const perform = async (): Promise<Performed> => {
+function performOnce(operation: Operation): Promise<PerformedCall> {
+  const perform = async (): Promise<PerformedCall> => {
     const org = await orgFor(operation);
-    const headers: Performed['headers'] = operation.effect === 'write' ? { 'idempotency-key': newId() } : {};
+    const headers: PerformedCall['headers'] =
+      operation.effect === 'write' ? { 'idempotency-key': newId() } : {};
     const { token } = exampleCallerOf(operation, org).me;
     return { org, headers, answer: await api.call(token, operation.name, example(operation), headers) };
   };
@@ -67,7 +68,7 @@ const shown = ({ secret }: Operation, { body }: RawAnswer) =>
   secret === null ? body : { ...body, [secret]: 'secret' };
 
 /** Lists members whose role is one level too low for the operation, and the status that they get. */
-function tooLow(operation: Operation, org: ExampleOrg): { who: Person; status: number }[] {
+function underprivilegedCallers(operation: Operation, org: ExampleOrg): { who: Person; status: number }[] {
   const { access } = operation;
   if (access.kind === 'org') {
     const people = [org.dan, org.chloe, org.ben].slice(0, orgRank(access.role) - 1);
@@ -87,7 +88,7 @@ describe('every operation', () => {
   it(
     'refuses an unknown token on each of its URL paths, and leaves no audit entry',
     async () => {
-      await checkEachCase(named, async (operation) => {
+      await checkEachCase(operationCases, async (operation) => {
         for (const path of pathsOf(operation.name)) {
           const answer = await api.request(path, { token: unknownToken, body: example(operation) });
           expect([path, answer.status, answer.headers.get('www-authenticate')]).toEqual([
@@ -96,7 +97,7 @@ describe('every operation', () => {
             'Bearer',
           ]);
         }
-        expect(await audited(refusing.orgId, operation)).toEqual([]);
+        expect(await listAuditEntries(refusing.orgId, operation)).toEqual([]);
       });
     },
     minutes,
@@ -107,7 +108,7 @@ describe('every operation', () => {
       ...['session.identity', 'stories.update', 'deliveryExecutions.renew'],
       ...['tokens.create', 'admin.platform.metrics'],
     ];
-    const chosen = named.filter(([name]) => some.includes(name));
+    const chosen = operationCases.filter(([name]) => some.includes(name));
     expect(chosen).toHaveLength(some.length);
     await checkEachCase(chosen, (operation) => refusesBadTokens(api, refusing, operation));
   });
@@ -142,9 +143,9 @@ describe('every operation', () => {
   it(
     'refuses each role that is too low, and a scope that is too small',
     async () => {
-      await checkEachCase(named, async (operation) => {
+      await checkEachCase(operationCases, async (operation) => {
         const org = refusing;
-        for (const { who, status } of tooLow(operation, org)) {
+        for (const { who, status } of underprivilegedCallers(operation, org)) {
           const answer = await api.call(who.me.token, operation.name, example(operation));
           expect([who.me.name, answer.status]).toEqual([who.me.name, status]);
         }
@@ -161,7 +162,7 @@ describe('every operation', () => {
           const answer = await api.call(weak.me.token, operation.name, example(operation));
           expect([answer.status, answer.body.details?.reason]).toEqual([403, 'scope']);
         }
-        const entries = await audited(org.orgId, operation);
+        const entries = await listAuditEntries(org.orgId, operation);
         expect(entries.every((entry) => entry.outcome === 'denied')).toBe(true);
         if (!operation.auditsRefusal) expect(entries).toEqual([]);
         else expect(entries.length).toBeGreaterThan(0);
@@ -173,12 +174,12 @@ describe('every operation', () => {
   it(
     'accepts its own example, answers what it declares, and leaves an audit entry if it writes',
     async () => {
-      await checkEachCase(named, async (operation) => {
-        const { org, answer } = await performed(operation);
+      await checkEachCase(operationCases, async (operation) => {
+        const { org, answer } = await performOnce(operation);
         expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
         // Parsing drops undeclared fields, so the comparison finds them.
         expect(operation.result.parse(answer.body)).toEqual(answer.body);
-        const entries = await audited(org.orgId, operation);
+        const entries = await listAuditEntries(org.orgId, operation);
         const requestId = answer.headers.get('x-request-id');
         expect(entries).toEqual(
           operation.effect === 'write' ? [{ outcome: 'allowed', reason: null, request_id: requestId }] : [],
@@ -191,8 +192,8 @@ describe('every operation', () => {
   it(
     'says what happened only in events that it declares',
     async () => {
-      await checkEachCase(named, async (operation) => {
-        const { org } = await performed(operation);
+      await checkEachCase(operationCases, async (operation) => {
+        const { org } = await performOnce(operation);
         const kinds = await world.rows<{ kind: string }>(
           'select kind from activity where org_id = $1',
           org.orgId,
@@ -212,8 +213,8 @@ describe('every operation', () => {
   it(
     'answers the same on every path and through the dispatcher',
     async () => {
-      await checkEachCase(named, async (operation) => {
-        const { org, headers, answer: first } = await performed(operation);
+      await checkEachCase(operationCases, async (operation) => {
+        const { org, headers, answer: first } = await performOnce(operation);
         // The example uses the documented path.
         const others = pathsOf(operation.name).filter((path) => path !== pathOf(operation.name));
         const ways = [
@@ -239,7 +240,7 @@ describe('every operation', () => {
   it(
     'refuses a parameter that it does not know, and names it',
     async () => {
-      await checkEachCase(named, async (operation) => {
+      await checkEachCase(operationCases, async (operation) => {
         const answer = await api.call(refusing.ana.me.token, operation.name, {
           ...(example(operation) as object),
           tpyo: 1,
@@ -256,18 +257,18 @@ describe('every operation', () => {
 });
 
 describe('every write', () => {
-  const writes = named.filter(([, operation]) => operation.effect === 'write');
+  const writes = operationCases.filter(([, operation]) => operation.effect === 'write');
 
   it(
     'happens once for one Idempotency-Key',
     async () => {
       await checkEachCase(writes, async (operation) => {
-        const { org, headers, answer: first } = await performed(operation);
+        const { org, headers, answer: first } = await performOnce(operation);
         const { token } = exampleCallerOf(operation, org).me;
         const second = await api.call(token, operation.name, example(operation), headers);
         if (endsCallerToken(operation)) {
           expect([first.status, second.status]).toEqual([200, 401]);
-          expect(await audited(org.orgId, operation)).toHaveLength(1);
+          expect(await listAuditEntries(org.orgId, operation)).toHaveLength(1);
           return;
         }
         expect([first.status, second.status, shown(operation, second)]).toEqual([
@@ -279,7 +280,7 @@ describe('every write', () => {
           first.headers.get('idempotency-replayed'),
           second.headers.get('idempotency-replayed'),
         ]).toEqual([null, 'true']);
-        expect(await audited(org.orgId, operation)).toHaveLength(1);
+        expect(await listAuditEntries(org.orgId, operation)).toHaveLength(1);
       });
     },
     minutes,

@@ -7,7 +7,7 @@ import { beforeAll, expect, it } from '@jest/globals';
 import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
-import { orgWithStory, target } from './one-story.ts';
+import { createOrgWithStory, target } from './one-story.ts';
 
 const api = useApi();
 const { world } = api;
@@ -19,7 +19,7 @@ const numbers = { numbers: Array.from({ length: 2_000 }, () => 1e300) };
 let people: People<AllHandlers>;
 let executionId: string;
 beforeAll(async () => {
-  people = await orgWithStory(api);
+  people = await createOrgWithStory(api);
   const { ana, chloe, orgId } = people;
   const { execution, leaseToken } = await chloe.deliveryExecutions.acquire(target);
   executionId = execution.id;

@@ -4,13 +4,16 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { internalBoardHandlers } from '@muster/board';
-import { insideHandlers } from '@muster/delivery';
+import { internalHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
 import { type ExecutionState, type Policy, type Trust } from '@muster/contract';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { forge, observeAsForge, type ForgeObservation } from './forge-observations.ts';
 
-const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
+const world = useWorld(
+  { ...handlers, insideBoard: internalBoardHandlers, insideHandlers: internalHandlers },
+  reactions,
+);
 
 let people: PeopleOf<typeof world>;
 let projectId: string;
@@ -35,12 +38,12 @@ async function begin(policy: Partial<Policy>): Promise<void> {
 const url = 'https://example.com/pull/7';
 const merge = (dedupeKey: string) =>
   ({ dedupeKey, kind: 'pr_merged', number: 7, url, observedAt: '2026-11-21T09:30:00.000Z' }) as const;
-const report = (who: PersonOf<typeof world>, dedupeKey = 'merge') =>
+const reportMerge = (who: PersonOf<typeof world>, dedupeKey = 'merge') =>
   who.deliveryExecutions.recordForgeObservation({
     executionId: held.executionId,
     observation: merge(dedupeKey),
   });
-const tell = (trust: Trust, observation: ForgeObservation = merge('merge')) =>
+const observeMergeAsForge = (trust: Trust, observation: ForgeObservation = merge('merge')) =>
   observeAsForge(
     world,
     { orgId: people.orgId, projectId },
@@ -52,12 +55,12 @@ const handIn = () =>
     pullRequest: { number: 7, url },
   });
 const succeed = () => people.chloe.deliveryExecutions.complete({ ...held, outcome: 'succeeded' });
-const missing = (seen: Trust | null) => ({
+const missingProofDetails = (seen: Trust | null) => ({
   status: 422,
   reason: 'policy',
   body: { details: { unmet: [{ gate: 'requireMergeProof', needs: 'verified', seen }] } },
 });
-async function standing(): Promise<[ExecutionState, string]> {
+async function readStates(): Promise<[ExecutionState, string]> {
   const { execution } = await people.ana.deliveryExecutions.get({ executionId: held.executionId });
   const { story } = await people.ana.stories.get({ storyId });
   return [execution.state, story.status];
@@ -67,64 +70,70 @@ describe('under mergeProof verified', () => {
   beforeEach(() => begin({ requireMergeProof: true, mergeProof: 'verified' }));
 
   it('refuses to complete on a merge that was only reported, and says that the forge has to tell of it', async () => {
-    await expect(succeed()).rejects.toMatchObject(missing(null));
+    await expect(succeed()).rejects.toMatchObject(missingProofDetails(null));
     for (const who of [people.ana, people.chloe, people.robo]) {
-      expect(await report(who, who.me.name)).toMatchObject({
+      expect(await reportMerge(who, who.me.name)).toMatchObject({
         recorded: true,
         observation: { kind: 'pr_merged', trust: 'reported' },
       });
     }
-    await expect(succeed()).rejects.toMatchObject(missing('reported'));
+    await expect(succeed()).rejects.toMatchObject(missingProofDetails('reported'));
     await expect(people.ana.stories.updateStatus({ storyId, status: 'done' })).rejects.toMatchObject(
-      missing('reported'),
+      missingProofDetails('reported'),
     );
-    await tell('verified');
+    await observeMergeAsForge('verified');
     expect((await succeed()).execution.state).toBe('completed');
   });
 
   it('leaves work that was handed in where it is at a report, and lands it at the word of the forge', async () => {
     await handIn();
-    expect(await report(people.ana)).toMatchObject({ recorded: true, execution: { state: 'submitted' } });
-    expect(await standing()).toEqual(['submitted', 'in_review']);
+    expect(await reportMerge(people.ana)).toMatchObject({
+      recorded: true,
+      execution: { state: 'submitted' },
+    });
+    expect(await readStates()).toEqual(['submitted', 'in_review']);
     // The member's report used the deduplication key first. The forge's own observation with the same key
     // still counts as a new one.
-    expect(await tell('verified')).toMatchObject({ recorded: true, observation: { trust: 'verified' } });
-    expect(await standing()).toEqual(['completed', 'done']);
-    expect(await tell('verified')).toMatchObject({ recorded: false });
+    expect(await observeMergeAsForge('verified')).toMatchObject({
+      recorded: true,
+      observation: { trust: 'verified' },
+    });
+    expect(await readStates()).toEqual(['completed', 'done']);
+    expect(await observeMergeAsForge('verified')).toMatchObject({ recorded: false });
   });
 
   it('lands the story with its work at a second report, once reports count', async () => {
     await handIn();
-    await report(people.ana);
+    await reportMerge(people.ana);
     await people.ana.policy.update({ mergeProof: 'reported' });
-    await report(people.ana, 'again');
-    expect(await standing()).toEqual(['completed', 'done']);
+    await reportMerge(people.ana, 'again');
+    expect(await readStates()).toEqual(['completed', 'done']);
     // After the story was reopened, a further report of the same merge does not move it.
     await people.ana.stories.updateStatus({ storyId, status: 'in_progress' });
-    await report(people.ana, 'third');
-    expect(await standing()).toEqual(['completed', 'in_progress']);
+    await reportMerge(people.ana, 'third');
+    expect(await readStates()).toEqual(['completed', 'in_progress']);
   });
 
   it('lands the story when its holder completes work whose report counts by now', async () => {
-    await report(people.ana);
+    await reportMerge(people.ana);
     await people.ana.policy.update({ mergeProof: 'reported' });
     await succeed();
-    expect(await standing()).toEqual(['completed', 'done']);
+    expect(await readStates()).toEqual(['completed', 'done']);
   });
 
   it('hears the forge say that it was closed after somebody reported a merge', async () => {
     await handIn();
-    await report(people.ana);
+    await reportMerge(people.ana);
     const closed = { ...merge('closed'), kind: 'pr_closed', observedAt: '2026-11-21T09:31:00.000Z' } as const;
-    expect(await tell('verified', closed)).toMatchObject({
+    expect(await observeMergeAsForge('verified', closed)).toMatchObject({
       execution: { state: 'available', needsRework: true, git: { pullRequest: { state: 'closed' } } },
     });
   });
 
   it('takes what a forge sent without a signature for a report', async () => {
     await handIn();
-    await tell('reported');
-    expect(await standing()).toEqual(['submitted', 'in_review']);
+    await observeMergeAsForge('reported');
+    expect(await readStates()).toEqual(['submitted', 'in_review']);
   });
 
   it('keeps the landing of a group for what the forge told of, and names the stories that it did not', async () => {
@@ -139,18 +148,18 @@ describe('under mergeProof verified', () => {
           await people.ana.deliveryGroups.update({ groupId: group.id, state: next });
       return people.ana.deliveryGroups.update({ groupId: group.id, state: 'landed' });
     };
-    await report(people.ana);
-    const [unmet] = missing('reported').body.details.unmet;
+    await reportMerge(people.ana);
+    const [unmet] = missingProofDetails('reported').body.details.unmet;
     await expect(land()).rejects.toMatchObject({
       body: { details: { unmet: [{ ...unmet, stories: ['WEB-1'] }] } },
     });
-    await tell('verified');
+    await observeMergeAsForge('verified');
     expect((await land()).group.state).toBe('landed');
   });
 
   it('says in the stream and in the activity who told of it', async () => {
     await handIn();
-    await tell('verified');
+    await observeMergeAsForge('verified');
     const { items } = await people.ana.deliveryExecutions.eventsSince({ executionId: held.executionId });
     expect(items.find(({ kind }) => kind === 'forge')).toMatchObject({
       actor: forge,
@@ -167,8 +176,8 @@ describe('under any other policy', () => {
     async (policy) => {
       await begin(policy);
       await handIn();
-      await report(people.ana);
-      expect(await standing()).toEqual(['completed', 'done']);
+      await reportMerge(people.ana);
+      expect(await readStates()).toEqual(['completed', 'done']);
     },
   );
 });
@@ -176,10 +185,10 @@ describe('under any other policy', () => {
 it('lets the report of an agent complete nothing where agents may not, and the next one of a person', async () => {
   await begin({ agentsMayComplete: false });
   await handIn();
-  await report(people.robo);
-  expect(await standing()).toEqual(['submitted', 'in_review']);
-  await report(people.ana, 'again');
-  expect(await standing()).toEqual(['completed', 'done']);
+  await reportMerge(people.robo);
+  expect(await readStates()).toEqual(['submitted', 'in_review']);
+  await reportMerge(people.ana, 'again');
+  expect(await readStates()).toEqual(['completed', 'done']);
 });
 
 describe('in a project with a linked repository', () => {
@@ -200,14 +209,14 @@ describe('in a project with a linked repository', () => {
     expect(await policyNow()).toMatchObject({ mergeProof: 'verified' });
     expect((await people.ana.policy.get()).policy.mergeProof).toBe('verified');
     await expect(people.ana.stories.updateStatus({ storyId, status: 'done' })).rejects.toMatchObject(
-      missing(null),
+      missingProofDetails(null),
     );
     await handIn();
-    await report(people.ana);
-    expect(await standing()).toEqual(['submitted', 'in_review']);
+    await reportMerge(people.ana);
+    expect(await readStates()).toEqual(['submitted', 'in_review']);
     await people.ana.policy.update({ mergeProof: 'reported' });
-    await report(people.ana, 'again');
-    expect((await standing())[0]).toBe('completed');
+    await reportMerge(people.ana, 'again');
+    expect((await readStates())[0]).toBe('completed');
     await people.ana.stories.updateStatus({ storyId, status: 'done' });
   });
 
@@ -216,8 +225,8 @@ describe('in a project with a linked repository', () => {
     const connectionId = await link();
     await people.ana.forges.disconnect({ connectionId });
     await handIn();
-    await report(people.ana);
-    expect(await standing()).toEqual(['completed', 'done']);
+    await reportMerge(people.ana);
+    expect(await readStates()).toEqual(['completed', 'done']);
   });
 });
 
@@ -231,7 +240,7 @@ it('lets no token choose the trust of what it tells', async () => {
 
 it("lets no token take a key of the forge's own", async () => {
   await begin({});
-  await expect(report(people.chloe, 'verified:merge')).rejects.toMatchObject({
+  await expect(reportMerge(people.chloe, 'verified:merge')).rejects.toMatchObject({
     status: 400,
     body: { details: { issues: [{ path: 'observation.dedupeKey' }] } },
   });
@@ -278,12 +287,12 @@ describe('a story that waits for another', () => {
       skipped: [['blocked_by']],
     };
     await handIn();
-    await report(people.ana);
+    await reportMerge(people.ana);
     const finish = () => people.ana.stories.updateStatus({ storyId, status: 'done' });
     await expect(finish()).rejects.toMatchObject({ reason: 'policy' });
     expect(await answersAbout(key)).toEqual(blocked);
     expect(await unblocked()).toEqual([]);
-    await tell('verified');
+    await observeMergeAsForge('verified');
     expect(await answersAbout(key)).toEqual({
       ...{ readiness: [], card: [0], found: [], waves: 0, blocked: 0, skipped: [] },
     });
@@ -299,11 +308,11 @@ describe('a story that waits for another', () => {
       ...{ projectId, title: 'Drop', parentId: parent.id, status: 'ready' },
     });
     await handIn();
-    await report(people.ana);
+    await reportMerge(people.ana);
     await people.ana.stories.updateStatus({ storyId: dropped.id, status: 'canceled' });
     const finish = () => people.ana.stories.updateStatus({ storyId: parent.id, status: 'done' });
-    await expect(finish()).rejects.toMatchObject(missing('reported'));
-    await tell('verified');
+    await expect(finish()).rejects.toMatchObject(missingProofDetails('reported'));
+    await observeMergeAsForge('verified');
     expect((await people.ana.stories.get({ storyId: parent.id })).story.status).toBe('done');
     expect(await unblocked()).toEqual([key]);
   });
@@ -323,7 +332,7 @@ describe('a story that waits for another', () => {
       body: { details: { unmet: [{ stories: [parent.key, 'WEB-1'] }] } },
     });
     await handIn();
-    await tell('verified');
+    await observeMergeAsForge('verified');
     expect((await moveTo('landed')).group).toMatchObject({ progress: { landed: 2 } });
   });
 });

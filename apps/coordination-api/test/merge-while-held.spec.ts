@@ -28,23 +28,27 @@ async function begin(policy: Partial<Policy> = {}): Promise<void> {
       dedupeKey: 'merge',
       kind: 'pr_merged',
       observedAt: '2026-11-21T09:30:00.000Z',
-      ...pull(7),
+      ...pullRequestOf(7),
     },
   });
   expect(seen.execution.state).toBe('leased');
 }
-const pull = (number: number) => ({ number, url: `https://example.com/pull/${number}` });
+const pullRequestOf = (number: number) => ({ number, url: `https://example.com/pull/${number}` });
 const handIn = (number: number) =>
-  people.chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted', pullRequest: pull(number) });
+  people.chloe.deliveryExecutions.complete({
+    ...held,
+    outcome: 'submitted',
+    pullRequest: pullRequestOf(number),
+  });
 const release = () => people.chloe.deliveryExecutions.release(held);
-const ended = { state: 'completed', outcome: 'succeeded', lease: null };
+const endedExecution = { state: 'completed', outcome: 'succeeded', lease: null };
 
 describe('a merge that was seen while the work was held', () => {
   beforeEach(() => begin());
 
   it('completes what is handed in, as one that is seen afterwards does', async () => {
     const { execution } = await handIn(7);
-    expect(execution).toMatchObject(ended);
+    expect(execution).toMatchObject(endedExecution);
     const { executionId } = held;
     expect(await people.dan.deliveryExecutions.get({ executionId })).toEqual({ execution });
     const { items } = await people.dan.deliveryExecutions.eventsSince({ executionId });
@@ -55,7 +59,7 @@ describe('a merge that was seen while the work was held', () => {
 
   it('completes what is given back', async () => {
     const { execution } = await release();
-    expect(execution).toMatchObject(ended);
+    expect(execution).toMatchObject(endedExecution);
     expect(await release()).toEqual({ execution });
   });
 

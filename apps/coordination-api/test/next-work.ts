@@ -21,7 +21,7 @@ export async function createWebProject(api: ReturnType<typeof useApi>): Promise<
 export const createReadyStory = async ({ ana }: People<AllHandlers>, draft: NewStory = {}): Promise<string> =>
   (await ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready', ...draft })).story.id;
 
-export const next = (who: Person<AllHandlers>, asked: NextWorkParams = {}): Promise<NextWork> =>
+export const acquireNext = (who: Person<AllHandlers>, asked: NextWorkParams = {}): Promise<NextWork> =>
   who.deliveryExecutions.acquireNext({ projectId: 'WEB', ...asked });
 
 export const acquire = (who: Person<AllHandlers>, storyId: string) =>

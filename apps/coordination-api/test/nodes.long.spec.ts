@@ -21,11 +21,11 @@ const east = useWorld(withInternalHandlers(handlers), reactions);
 
 let over: ApiInstance;
 beforeAll(async () => {
-  over = await api.copy({ DATABASE_NODES: `east=${east.database.url}` });
+  over = await api.startReplica({ DATABASE_NODES: `east=${east.database.url}` });
 });
 
 /** Records on the primary server that an organization is on a node. */
-const placeAt = async (
+const assignToNode = async (
   node: string,
   { orgId, slug }: Pick<PeopleOf<typeof east>, 'orgId' | 'slug'>,
 ): Promise<void> => {
@@ -33,16 +33,16 @@ const placeAt = async (
   await api.world.rows('insert into app.claimed_slugs (slug, org_id) values ($1, $2)', slug, orgId);
 };
 
-const atEast = async (): Promise<PeopleOf<typeof east>> => {
+const createEastOrg = async (): Promise<PeopleOf<typeof east>> => {
   const people = await east.org();
-  await placeAt('east', people);
+  await assignToNode('east', people);
   return people;
 };
 
 describe('an organization on a node', () => {
   let people: PeopleOf<typeof east>;
   beforeEach(async () => {
-    people = await atEast();
+    people = await createEastOrg();
   });
 
   it('is written and read there, and home has nothing of it', async () => {
@@ -101,7 +101,7 @@ describe('an organization on a node', () => {
     expect(await rename(home, people.slug)).toBe(409);
     expect(await rename(people, home.slug)).toBe(409);
     expect(await rename(people, `${people.slug}-x`)).toBe(200);
-    expect(await rename(await atEast(), `${people.slug}-x`)).toBe(409);
+    expect(await rename(await createEastOrg(), `${people.slug}-x`)).toBe(409);
     expect(await rename(home, `${people.slug}-x`)).toBe(409);
   });
 
@@ -116,14 +116,14 @@ describe('an organization on a node', () => {
 describe('a node that is away', () => {
   it('is missed by its own organizations alone, and health says which it is', async () => {
     const [people, home] = [await east.org(), await api.org()];
-    await placeAt('west', people);
-    const away = await api.copy({
+    await assignToNode('west', people);
+    const away = await api.startReplica({
       DATABASE_NODES: `east=${east.database.url},west=postgres://nobody@127.0.0.1:${await freePort()}/muster`,
     });
     const answered = await away.call(people.ana.me.token, 'session.identity');
     expect([answered.status, answered.body.details?.reason]).toEqual([503, 'database']);
     expect((await away.call(home.ana.me.token, 'session.identity')).status).toBe(200);
-    expect((await away.call((await atEast()).ana.me.token, 'session.identity')).status).toBe(200);
+    expect((await away.call((await createEastOrg()).ana.me.token, 'session.identity')).status).toBe(200);
     const ready = await away.request('/readyz', { method: 'GET' });
     expect([ready.status, ready.body]).toEqual([
       200,
@@ -133,7 +133,7 @@ describe('a node that is away', () => {
   });
 });
 
-const asOwner = (): Pool => {
+const ownerPool = (): Pool => {
   const home = createPool({ url: api.world.database.url, role: null, max: 2 });
   joinNodes(home, [{ name: 'east', pool: createPool({ url: east.database.url, role: null, max: 2 }) }]);
   return home;
@@ -143,11 +143,11 @@ type OrgsPage = Awaited<ReturnType<Client['admin']['platform']['orgs']>>;
 
 describe('an operator of the installation', () => {
   it('sees what every server has, page by page, and nobody else does', async () => {
-    const [there, here] = [await atEast(), await api.org()];
+    const [there, here] = [await createEastOrg(), await api.org()];
     const same = 'update members set email = $2, name = $3 where id = $1';
     await east.rows(same, there.ben.me.memberId, 'bo@both.example', 'Bo');
     await api.world.rows(same, here.ben.me.memberId, 'bo@both.example', 'Bo');
-    const pool = asOwner();
+    const pool = ownerPool();
     const { slug: org } = there;
     const { token } = await grantPlatformAccess(pool, { org, member: 'ana@example.com' });
     await Promise.all(allNodes(pool).map((node) => node.pool.end()));
@@ -187,7 +187,7 @@ describe('a token of an operator', () => {
     const { id, token } = await grantPlatformAccess(home, { org, member: 'ana@example.com' });
     await home.end();
     expect((await over.call(token, 'admin.platform.orgs')).status).toBe(403);
-    const pool = asOwner();
+    const pool = ownerPool();
     try {
       await registerPlatformTokensOnAllNodes(pool);
       expect((await over.call(token, 'admin.platform.orgs')).status).toBe(200);
@@ -221,7 +221,7 @@ describe('a new organization', () => {
     });
 
   it('comes to be at the server that is named, else at the least full one that takes any', async () => {
-    const pool = asOwner();
+    const pool = ownerPool();
     try {
       const { org } = await make(pool, 'named', 'east');
       expect(await east.rows('select slug from orgs where id = $1', org.id)).toEqual([{ slug: 'named' }]);

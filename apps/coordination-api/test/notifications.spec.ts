@@ -15,10 +15,10 @@ beforeEach(async () => {
   await world.rows('delete from notifications where org_id = $1', org.orgId);
 });
 
-const of = (who: Person) => api.client(who.me.token);
+const clientOf = (who: Person) => api.client(who.me.token);
 
 /** Returns the inboxes of all members by name, newest first. */
-async function inboxes(): Promise<Record<string, string[]>> {
+async function readInboxes(): Promise<Record<string, string[]>> {
   const rows = await world.rows<{ name: string; titles: string[] }>(
     `select m.name, array_agg(n.kind || ': ' || n.title order by n.id desc) as titles
      from notifications n join members m on m.org_id = n.org_id and m.id = n.member_id
@@ -27,61 +27,61 @@ async function inboxes(): Promise<Record<string, string[]>> {
   );
   return Object.fromEntries(rows.map(({ name, titles }) => [name, titles]));
 }
-const jobs = () =>
+const listJobs = () =>
   world.rows(`select 1 from outbox where org_id = $1 and topic = 'notification.deliver'`, org.orgId);
 
 describe('the inbox', () => {
   it('follows a conversation: who is mentioned or asked, and who is answered', async () => {
     const { chloe, lead, looker, outsider } = org;
-    const { comment } = await of(chloe).comments.create({
+    const { comment } = await clientOf(chloe).comments.create({
       storyId: 'WEB-1',
       body: `@${lead.me.handle} @${outsider.me.handle} @chloe shall we?`,
       kind: 'question',
       directedTo: looker.me.memberId,
     });
-    expect(await inboxes()).toEqual({
+    expect(await readInboxes()).toEqual({
       Lea: ['mention: Chloé mentioned you on WEB-1'],
       Vera: ['mention: Chloé has a question for you on WEB-1'],
     });
-    await of(lead).comments.create({ storyId: 'WEB-1', body: 'Yes.', parentId: comment.id });
-    await of(chloe).comments.update({
+    await clientOf(lead).comments.create({ storyId: 'WEB-1', body: 'Yes.', parentId: comment.id });
+    await clientOf(chloe).comments.update({
       commentId: comment.id,
       body: `@${lead.me.handle} @${org.contributor.me.handle} shall we?`,
     });
-    expect(await inboxes()).toEqual({
+    expect(await readInboxes()).toEqual({
       Carl: ['mention: Chloé mentioned you on WEB-1'],
       Chloé: ['comment_reply: Lea replied on WEB-1'],
       Lea: ['mention: Chloé mentioned you on WEB-1'],
       Vera: ['mention: Chloé has a question for you on WEB-1'],
     });
-    const { items } = await of(looker).notifications.list();
+    const { items } = await clientOf(looker).notifications.list();
     expect(items).toMatchObject([{ subject: { type: 'story', key: 'WEB-1' }, actor: { name: 'Chloé' } }]);
-    expect(await of(looker).notifications.markAllRead()).toEqual({ updated: 1, unread: 0 });
+    expect(await clientOf(looker).notifications.markAllRead()).toEqual({ updated: 1, unread: 0 });
     // The three mentioned members also get an e-mail; a reply only appears in the inbox.
-    expect(await jobs()).toHaveLength(3);
+    expect(await listJobs()).toHaveLength(3);
   });
 
   it('follows work: who gets it, who reviews it, and what came of that', async () => {
     const { ana, chloe, contributor, lead, robo } = org;
-    const { story } = await of(ana).stories.create({ projectId: 'WEB', title: 'Passkeys' });
+    const { story } = await clientOf(ana).stories.create({ projectId: 'WEB', title: 'Passkeys' });
     const { key } = story;
-    await of(ana).assignments.set({
+    await clientOf(ana).assignments.set({
       targetType: 'story',
       targetId: story.id,
       memberId: contributor.me.memberId,
       agentId: robo.me.agentId,
     });
-    expect(await inboxes()).toEqual({
+    expect(await readInboxes()).toEqual({
       Carl: [`assigned: Ana assigned ${key} to you`],
       Chloé: [`assigned: Ana assigned ${key} to your agent`],
     });
-    await of(contributor).reviewers.add({ storyId: story.id, memberId: lead.me.memberId });
-    await of(lead).reviewers.setVerdict({
+    await clientOf(contributor).reviewers.add({ storyId: story.id, memberId: lead.me.memberId });
+    await clientOf(lead).reviewers.setVerdict({
       storyId: story.id,
       verdict: 'changes_requested',
       note: 'A test, please.',
     });
-    expect(await inboxes()).toEqual({
+    expect(await readInboxes()).toEqual({
       Carl: [`review_verdict: Lea requested changes on ${key}`, `assigned: Ana assigned ${key} to you`],
       Chloé: [
         `review_verdict: Lea requested changes on ${key}`,
@@ -89,36 +89,41 @@ describe('the inbox', () => {
       ],
       Lea: [`review_requested: Carl asked you to review ${key}`],
     });
-    expect((await of(chloe).notifications.list()).items[0]?.body).toBe('A test, please.');
+    expect((await clientOf(chloe).notifications.list()).items[0]?.body).toBe('A test, please.');
   });
 
   it('follows who wants in: the leads, and then who asked', async () => {
     const { lead, outsider } = org;
-    const { accessRequest } = await of(outsider).projects.requestAccess({ projectId: 'WEB' });
+    const { accessRequest } = await clientOf(outsider).projects.requestAccess({ projectId: 'WEB' });
     // A second access request of the same member causes no second notification.
-    await of(outsider).projects.requestAccess({ projectId: 'WEB' });
+    await clientOf(outsider).projects.requestAccess({ projectId: 'WEB' });
     const asks = 'access_requested: Olaf asks for access to WEB as contributor';
-    const asked = await inboxes();
+    const asked = await readInboxes();
     expect(asked['Lea']).toEqual([asks]);
     expect(asked['Carl']).toBeUndefined();
-    await of(lead).projects.accessRequests.resolve({
+    await clientOf(lead).projects.accessRequests.resolve({
       accessRequestId: accessRequest.id,
       decision: 'deny',
     });
-    expect((await inboxes())['Olaf']).toEqual([
+    expect((await readInboxes())['Olaf']).toEqual([
       'access_resolved: Lea denied you access to a project you asked for',
     ]);
-    expect(JSON.stringify(await of(outsider).notifications.list())).not.toContain('WEB');
+    expect(JSON.stringify(await clientOf(outsider).notifications.list())).not.toContain('WEB');
   });
 
   it('follows a broadcast to those who may see the project', async () => {
     const { contributor, outsider } = org;
-    const { recipients } = await of(contributor).broadcasts.send({ message: 'Freeze', projectId: 'WEB' });
-    const told = await inboxes();
+    const { recipients } = await clientOf(contributor).broadcasts.send({
+      message: 'Freeze',
+      projectId: 'WEB',
+    });
+    const told = await readInboxes();
     expect(Object.keys(told)).toHaveLength(recipients);
     expect(Object.keys(told)).toEqual(expect.arrayContaining(['Ana', 'Ben', 'Chloé', 'Lea', 'Vera']));
     for (const name of ['Carl', 'Olaf', 'Dan']) expect(told[name]).toBeUndefined();
-    expect((await of(outsider).broadcasts.list()).items.map((item) => item.message)).not.toContain('Freeze');
+    expect((await clientOf(outsider).broadcasts.list()).items.map((item) => item.message)).not.toContain(
+      'Freeze',
+    );
   });
 });
 
@@ -129,23 +134,23 @@ describe('a call that changes nothing', () => {
     // The handler refuses the first comment and the role check refuses the second one. The third one is
     // refused at the very end, because the project is archived.
     await expect(
-      of(chloe).comments.create({ storyId: 'WEB-1', body, parentId: newId() }),
+      clientOf(chloe).comments.create({ storyId: 'WEB-1', body, parentId: newId() }),
     ).rejects.toMatchObject({ status: 404 });
-    await expect(of(org.dan).comments.create({ storyId: 'WEB-1', body })).rejects.toMatchObject({
+    await expect(clientOf(org.dan).comments.create({ storyId: 'WEB-1', body })).rejects.toMatchObject({
       status: 404,
     });
     await world.rows(`update projects set archived_at = now() where org_id = $1 and key = 'WEB'`, org.orgId);
-    await expect(of(chloe).comments.create({ storyId: 'WEB-1', body })).rejects.toMatchObject({
+    await expect(clientOf(chloe).comments.create({ storyId: 'WEB-1', body })).rejects.toMatchObject({
       status: 422,
     });
-    expect(await inboxes()).toEqual({});
+    expect(await readInboxes()).toEqual({});
 
     await world.rows(`update projects set archived_at = null where org_id = $1`, org.orgId);
     const headers = { 'idempotency-key': newId() };
     for (let turn = 0; turn < 2; turn += 1) {
       await api.call(ana.me.token, 'comments.create', { storyId: 'WEB-1', body }, headers);
     }
-    expect(await inboxes()).toEqual({ Lea: ['mention: Ana mentioned you on WEB-1'] });
-    expect(await jobs()).toHaveLength(1);
+    expect(await readInboxes()).toEqual({ Lea: ['mention: Ana mentioned you on WEB-1'] });
+    expect(await listJobs()).toHaveLength(1);
   });
 });

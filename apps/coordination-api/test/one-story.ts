@@ -6,9 +6,9 @@ import { type TestApi } from './api.ts';
 /** The story, as leases name it. */
 export const target = { targetType: 'story', targetId: 'WEB-1' } as const;
 /** A run on the story. */
-export const run = { projectId: 'WEB', runId: 'run-1' } as const;
+export const runRef = { projectId: 'WEB', runId: 'run-1' } as const;
 
-export async function orgWithStory(api: TestApi): Promise<People<AllHandlers>> {
+export async function createOrgWithStory(api: TestApi): Promise<People<AllHandlers>> {
   const people = await api.org();
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });
   await people.ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready' });

@@ -48,7 +48,7 @@ async function pagesOf(operation: Operation, mostPageBytes?: number): Promise<Pa
 const [nora, team, ofPlatform] = ['50', '21', '42'].map((end) => `01936d5c-0000-7000-8000-0000000000${end}`);
 
 /** Adds more records of every listed kind to those of the example. */
-async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg): Promise<void> {
+async function addMoreRecords({ ana, ben, chloe, lead, orgId, records }: ExampleOrg): Promise<void> {
   const call = async (who: Person, name: string, params: object): Promise<RawAnswer['body']> => {
     const { status, body } = await api.call(who.me.token, name, params);
     if (status !== 200) throw new Error(`${name}: ${JSON.stringify(body)}`);
@@ -175,7 +175,7 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
 let org: ExampleOrg;
 beforeAll(async () => {
   org = await createExampleOrg(world);
-  await moreOfAll(org);
+  await addMoreRecords(org);
   await world.org();
 });
 
@@ -213,7 +213,7 @@ describe('a long manifest', () => {
 });
 
 /** Values that no cursor contains. */
-const impossible: readonly unknown[] = [
+const impossibleCursorValues: readonly unknown[] = [
   ...[null, true, {}, [], ['a']],
   ...[-1, 1.5, 2 ** 53, 1e308, -(2 ** 63)],
   ...['\0', 'a\0b', '\ud800', '0000-01-01T00:00:00.000Z\0'],
@@ -222,7 +222,7 @@ const impossible: readonly unknown[] = [
  * Values that some cursors contain. Together with other parts, they have the length and types of real
  * cursors.
  */
-const plausible: readonly unknown[] = [
+const plausibleCursorValues: readonly unknown[] = [
   ...[
     '01936d5c-0000-7000-8000-000000000001',
     '2026-11-21T09:30:00.000Z',
@@ -249,7 +249,7 @@ const treacherous: readonly unknown[] = [
 const cursorOf = (parts: unknown): string => Buffer.from(JSON.stringify(parts)).toString('base64url');
 
 /** Replaces one part of a cursor by each of the invalid values. */
-function spoiled(parts: readonly unknown[], by: readonly unknown[]): unknown[][] {
+function spoiledCursors(parts: readonly unknown[], by: readonly unknown[]): unknown[][] {
   return parts.flatMap((_, at) => by.map((value) => parts.with(at, value)));
 }
 
@@ -298,7 +298,7 @@ describe('a made-up cursor', () => {
       const [page] = await pagesOf(operation, 1);
       const real = JSON.parse(Buffer.from(page?.nextCursor ?? '', 'base64url').toString()) as unknown[];
       const wrong: unknown[] = [
-        ...spoiled(real, impossible),
+        ...spoiledCursors(real, impossibleCursorValues),
         ...[[], [...real, 1], real.slice(1), 1, null, 'a', {}],
       ];
       for (const parts of wrong) {
@@ -309,13 +309,15 @@ describe('a made-up cursor', () => {
         expect([text, (await ask(text)).status]).toEqual([text, 400]);
       // Some of these made-up cursors may be valid for this list. None of them may cause an error of the
       // server.
-      for (const parts of spoiled(real, [...plausible, ...treacherous])) {
+      for (const parts of spoiledCursors(real, [...plausibleCursorValues, ...treacherous])) {
         const { status } = await ask(cursorOf(parts));
         expect([parts, [200, 400].includes(status)]).toEqual([parts, true]);
       }
       await fc.assert(
         fc.asyncProperty(
-          fc.array(fc.constantFrom(...impossible, ...plausible, ...treacherous), { maxLength: 4 }),
+          fc.array(fc.constantFrom(...impossibleCursorValues, ...plausibleCursorValues, ...treacherous), {
+            maxLength: 4,
+          }),
           async (parts) => {
             expect([200, 400]).toContain((await ask(cursorOf(parts))).status);
           },

@@ -29,7 +29,7 @@ function exampleWith({ example }: Operation, { path }: RefField, name: string): 
   return withLeaf({ ...Object.fromEntries(kept), ...filled }, path, name);
 }
 
-const at = (value: unknown, path: readonly (string | number)[]): unknown =>
+const valueAtPath = (value: unknown, path: readonly (string | number)[]): unknown =>
   path.reduce((inner, step) => (inner as Record<string | number, unknown>)[step], value);
 
 it('gives every handler the id of the member or agent that a handle or slug names', async () => {
@@ -54,7 +54,7 @@ it('gives every handler the id of the member or agent that a handle or slug name
         ...{ idempotencyKey: null, ip: null, userAgent: null },
       };
       const run = ({ params }: { readonly params: unknown }): never => {
-        given = at(params, path);
+        given = valueAtPath(params, path);
         throw refusal('already_exists');
       };
       await expect(execute(world.database.app, { operation, run }, call)).rejects.toBeDefined();

@@ -17,26 +17,26 @@ const open = useStreams<RawStream>(api, (team) => {
   ({ people, ana } = team);
 });
 
-interface Reading {
+interface StreamOptions {
   readonly query?: string;
   readonly at?: ApiInstance;
-  readonly counts?: boolean;
+  readonly includesCounts?: boolean;
 }
 
 /** Opens a stream, and waits for the first unread count if one is expected. */
 async function read(
   { me: { token } }: Person<AllHandlers>,
-  { query = '', at = api, counts = true }: Reading = {},
+  { query = '', at = api, includesCounts: counts = true }: StreamOptions = {},
 ) {
   const stream = await openRaw({ at: at.url(), token, query });
   open.add(stream);
   await waitUntil(() => stream.blocks().length > 0 && (!counts || countsOf(stream).length > 0));
   return stream;
 }
-const notificationsOf = (stream: RawStream) => stream.named('notification.created') as Notification[];
+const notificationsOf = (stream: RawStream) => stream.eventsNamed('notification.created') as Notification[];
 const bodiesOf = (stream: RawStream) => notificationsOf(stream).map(({ body }) => body);
 const countsOf = (stream: RawStream) =>
-  (stream.named('notifications.unread') as { unread: number }[]).map(({ unread }) => unread);
+  (stream.eventsNamed('notifications.unread') as { unread: number }[]).map(({ unread }) => unread);
 
 const send = async (...messages: string[]) => {
   for (const message of messages) await ana.broadcasts.send({ message });
@@ -51,11 +51,11 @@ const askMember = (who: Person<AllHandlers>, projectId = 'WEB') =>
     }),
   );
 /** Waits longer than two checks of the inboxes take. */
-const looksPass = () => pause(600);
+const waitForPolls = () => pause(600);
 
 describe('the stream of a member', () => {
   it('tells each of two members, at two processes, of its own notifications and their count', async () => {
-    const other = await api.copy();
+    const other = await api.startReplica();
     const ben = await read(people.ben);
     const chloe = await read(people.chloe, { at: other });
     await send('One');
@@ -68,7 +68,7 @@ describe('the stream of a member', () => {
       await waitUntil(() => countsOf(stream).at(-1) === count && notificationsOf(stream).length >= count);
       const { items } = await api.client(me.token).notifications.list();
       expect(notificationsOf(stream)).toEqual([...items].reverse());
-      expect(stream.named('notifications.unread').at(-1)).toEqual(
+      expect(stream.eventsNamed('notifications.unread').at(-1)).toEqual(
         await api.client(me.token).notifications.unreadCount(),
       );
     }
@@ -83,7 +83,7 @@ describe('the stream of a member', () => {
     await waitUntil(() =>
       stream.blocks().some(({ event, data }) => event === undefined && data !== undefined),
     );
-    await looksPass();
+    await waitForPolls();
     expect(countsOf(stream)).toEqual([2]);
     await send('New');
     await waitUntil(() => countsOf(stream).length > 1 && bodiesOf(stream).length > 0);
@@ -91,7 +91,7 @@ describe('the stream of a member', () => {
   });
 
   it('says that fewer are unread, wherever they were read', async () => {
-    const other = await api.copy();
+    const other = await api.startReplica();
     await send('One', 'Two');
     const stream = await read(people.ben);
     await other.client(people.ben.me.token).notifications.markAllRead();
@@ -149,23 +149,23 @@ describe('the stream of a member', () => {
 
   it('tells an agent only where its member let it read the inbox', async () => {
     const { orgId, chloe, robo } = people;
-    const trusted = await api.world.token(orgId, chloe.me.memberId, { agent: 'reader', inbox: true });
-    const without = await read(robo, { counts: false });
+    const trusted = await api.world.token(orgId, chloe.me.memberId, { agent: 'reader', mayReadInbox: true });
+    const without = await read(robo, { includesCounts: false });
     const withInbox = await read(trusted);
     await send('One');
     await waitUntil(() => notificationsOf(withInbox).length === 1);
     await waitUntil(() => without.blocks().some(({ data }) => data !== undefined));
-    await looksPass();
+    await waitForPolls();
     expect(without.blocks().filter(({ event }) => event !== undefined)).toEqual([]);
     expect(without.blocks().filter(({ data }) => data !== undefined)).toHaveLength(1);
   });
 
   it('leaves it out where that is asked, and takes no other word for it', async () => {
-    const without = await read(people.ben, { query: '?personal=false', counts: false });
+    const without = await read(people.ben, { query: '?personal=false', includesCounts: false });
     const withInbox = await read(people.ben, { query: '?personal=true' });
     await send('One');
     await waitUntil(() => notificationsOf(withInbox).length === 1);
-    await looksPass();
+    await waitForPolls();
     expect(without.blocks().filter(({ event }) => event !== undefined)).toEqual([]);
     const { token } = people.ben.me;
     for (const word of ['no', '', '1&personal=true']) {
@@ -188,7 +188,7 @@ describe('the stream of a member', () => {
 
 describe('followStream of the client', () => {
   it('tells each event and notification by its type, and goes on through a new start of the API', async () => {
-    let running = await api.copy();
+    let running = await api.startReplica();
     const leaving = new AbortController();
     const got: Streamed[] = [];
     const following = (async () => {
@@ -205,7 +205,7 @@ describe('followStream of the client', () => {
     await send('First');
     await waitUntil(() => got.some(({ type }) => type === 'notification') && titles().includes('One'));
     const old = running;
-    running = await api.copy();
+    running = await api.startReplica();
     await old.stop();
     await make('Two');
     await send('Missed');
@@ -243,7 +243,7 @@ describe('followStream of the client', () => {
   });
 
   it('gives up where no server answers for as long as it was told', async () => {
-    const gone = await api.copy();
+    const gone = await api.startReplica();
     await gone.stop();
     const following = Array.fromAsync(
       followStream({ baseUrl: gone.url(), token: people.dan.me.token, forSeconds: 0.5 }),
@@ -254,7 +254,7 @@ describe('followStream of the client', () => {
 
 describe('the inbox for work in a stream', () => {
   const seqsOf = (stream: RawStream) =>
-    (stream.named('inbox.item') as { seq: number }[]).map(({ seq }) => seq);
+    (stream.eventsNamed('inbox.item') as { seq: number }[]).map(({ seq }) => seq);
   const openInbox = async (who: Person<AllHandlers>, after: number | string) => {
     const query = `?personal=false&inboxAfter=${after}`;
     const stream = await openRaw({ at: api.url(), token: who.me.token, query });
@@ -275,11 +275,11 @@ describe('the inbox for work in a stream', () => {
     await mention('robo');
     await mention('robo');
     await waitUntil(() => seqsOf(robo).length === 3);
-    expect(robo.named('inbox.item')).toEqual((await people.robo.agents.inbox()).items);
+    expect(robo.eventsNamed('inbox.item')).toEqual((await people.robo.agents.inbox()).items);
     const later = await openInbox(people.robo, 2);
     await waitUntil(() => seqsOf(later).length === 1);
     expect([seqsOf(robo), seqsOf(later), seqsOf(chloe)]).toEqual([[1, 2, 3], [3], []]);
-    expect(robo.named('notifications.unread')).toEqual([]);
+    expect(robo.eventsNamed('notifications.unread')).toEqual([]);
   });
 
   it('shows that the agent is listening while the stream is open', async () => {

@@ -1,12 +1,15 @@
 /** Four workers work off a plan of 30 stories in waves, without conflicts. Only signed merges unblock the next stories. */
 import { beforeEach, expect, it } from '@jest/globals';
 import { internalBoardHandlers } from '@muster/board';
-import { insideHandlers } from '@muster/delivery';
+import { internalHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { observeAsForge } from './forge-observations.ts';
 
-const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
+const world = useWorld(
+  { ...handlers, insideBoard: internalBoardHandlers, insideHandlers: internalHandlers },
+  reactions,
+);
 
 const storyCount = 30;
 /** Stories wait for one or two earlier ones, and two stories of a wave can touch the same folder. */
@@ -35,10 +38,10 @@ const takeNext = async (who: PersonOf<typeof world>, runId: string) => {
   const { id: executionId, targetId: storyId } = answer.execution;
   return { who, storyId, executionId, leaseToken: answer.leaseToken ?? '' };
 };
-type Taken = NonNullable<Awaited<ReturnType<typeof takeNext>>>;
+type TakenStory = NonNullable<Awaited<ReturnType<typeof takeNext>>>;
 
 /** Submits the work and records its merge as a connected forge does. */
-async function land({ who, executionId, leaseToken }: Taken, number: number): Promise<void> {
+async function land({ who, executionId, leaseToken }: TakenStory, number: number): Promise<void> {
   const url = `https://example.com/pull/${number}`;
   const pullRequest = { number, url };
   await who.deliveryExecutions.complete({ executionId, leaseToken, outcome: 'submitted', pullRequest });

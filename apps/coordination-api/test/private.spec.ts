@@ -15,7 +15,7 @@ const api = useApi();
 const { world } = api;
 
 /** Kinds of records that all members may see, in any project. */
-const open: readonly RefField['kind'][] = ['member', 'agent', 'team', 'catalogAgent'];
+const orgWideKinds: readonly RefField['kind'][] = ['member', 'agent', 'team', 'catalogAgent'];
 
 /** The only operation that accepts a project which its caller may not see. */
 const reachesHidden = 'projects.requestAccess';
@@ -24,7 +24,7 @@ const fields = [...operations.values()]
   .filter(({ name }) => name !== reachesHidden)
   .flatMap((operation) =>
     refFields(operation)
-      .filter(({ kind }) => !open.includes(kind))
+      .filter(({ kind }) => !orgWideKinds.includes(kind))
       .map((field) => [`${operation.name} ${field.path.join('.')}`, operation, field] as const),
   );
 

@@ -21,12 +21,12 @@ export async function compile(folder: string, config: object): Promise<Complaint
   } catch (error) {
     const { stdout } = error as { readonly stdout?: string };
     if (stdout === undefined || stdout === '') throw error;
-    return byFile(stdout);
+    return complaintsByFile(stdout);
   }
 }
 
 /** Groups the errors by file. Each begins with `file(line,column): ` and may continue in indented lines. */
-function byFile(stdout: string): Complaints {
+function complaintsByFile(stdout: string): Complaints {
   const complaints: Record<string, string> = {};
   let current = '';
   for (const line of stdout.trimEnd().split('\n')) {

@@ -11,11 +11,11 @@ export interface RawStream {
   /** Returns the complete blocks received so far, in order. */
   readonly blocks: () => StreamBlock[];
   /** Returns the data of blocks with this event name. */
-  readonly named: (event: string) => unknown[];
+  readonly eventsNamed: (event: string) => unknown[];
   readonly close: () => void;
 }
 
-interface Wanted {
+interface StreamOptions {
   /** Base URL, such as `http://127.0.0.1:43210`. */
   readonly at: string;
   readonly token: string;
@@ -24,7 +24,7 @@ interface Wanted {
 }
 
 /** Reads the stream until it is closed. */
-export async function openRaw({ at, token, query = '', headers = {} }: Wanted): Promise<RawStream> {
+export async function openRaw({ at, token, query = '', headers = {} }: StreamOptions): Promise<RawStream> {
   const leaving = new AbortController();
   const response = await fetch(`${at}/api/events/stream${query}`, {
     headers: { authorization: `Bearer ${token}`, ...headers },
@@ -41,7 +41,7 @@ export async function openRaw({ at, token, query = '', headers = {} }: Wanted): 
   return {
     response,
     blocks,
-    named: (event) => blocks().flatMap((block) => (block.event === event ? [block.data] : [])),
+    eventsNamed: (event) => blocks().flatMap((block) => (block.event === event ? [block.data] : [])),
     close: () => leaving.abort(),
   };
 }

@@ -7,17 +7,17 @@ import { useApi } from './api.ts';
 const api = useApi();
 const { world } = api;
 
-const ready = () => api.request('/readyz', { method: 'GET' });
+const requestReadiness = () => api.request('/readyz', { method: 'GET' });
 
 it('is not ready before the migrations it was written for, and is ready after them, and on those of a newer release', async () => {
   const newest = migrationNames().at(-1) ?? '';
-  expect((await ready()).status).toBe(200);
+  expect((await requestReadiness()).status).toBe(200);
   await world.rows('delete from app.applied_migrations where name = $1', newest);
   // The result is cached for a second.
-  await waitUntil(async () => (await ready()).status === 503);
+  await waitUntil(async () => (await requestReadiness()).status === 503);
   await world.rows(
     `insert into app.applied_migrations (name) values ($1), ('9999_of_the_release_after')`,
     newest,
   );
-  await waitUntil(async () => (await ready()).status === 200);
+  await waitUntil(async () => (await requestReadiness()).status === 200);
 });

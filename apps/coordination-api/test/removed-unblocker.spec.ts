@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import { useApi } from './api.ts';
-import { orgWithStory } from './one-story.ts';
+import { createOrgWithStory } from './one-story.ts';
 
 const api = useApi();
 
 it('waits for nobody who is a member no more: a story that they were to unblock can begin', async () => {
-  const { ana, ben, chloe } = await orgWithStory(api);
+  const { ana, ben, chloe } = await createOrgWithStory(api);
   const storyId = 'WEB-1';
   const readinessOf = async () =>
     (await chloe.storyCollaboration.context({ storyId, include: ['readiness'] })).readiness;

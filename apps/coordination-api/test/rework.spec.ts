@@ -4,11 +4,14 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { internalBoardHandlers } from '@muster/board';
-import { insideHandlers } from '@muster/delivery';
+import { internalHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
 import { type PeopleOf, useWorld } from '@muster/testing';
 
-const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
+const world = useWorld(
+  { ...handlers, insideBoard: internalBoardHandlers, insideHandlers: internalHandlers },
+  reactions,
+);
 const storyId = 'WEB-1';
 type Target = { readonly targetType: 'story' | 'delivery_group'; readonly targetId: string };
 const target: Target = { targetType: 'story', targetId: storyId };
@@ -16,9 +19,9 @@ const sha = (letter: string): string => letter.repeat(40);
 let people: PeopleOf<typeof world>;
 let executionId: string;
 
-const current = async () => (await people.ana.deliveryExecutions.get({ executionId })).execution;
+const fetchExecution = async () => (await people.ana.deliveryExecutions.get({ executionId })).execution;
 const statusOf = async () => (await people.ana.stories.get({ storyId })).story.status;
-const request = (note = 'The retry is missing') =>
+const requestRework = (note = 'The retry is missing') =>
   people.ben.reviewers.setVerdict({ storyId, verdict: 'changes_requested', note });
 
 async function submit(headSha: string | undefined, of: Target = target): Promise<void> {
@@ -38,9 +41,9 @@ beforeEach(async () => {
 });
 
 it('says why, by whom and of what, and offers the work again, which starts in progress', async () => {
-  expect(await current()).toMatchObject({ state: 'submitted', needsRework: false, rework: null });
-  await request();
-  expect(await current()).toMatchObject({
+  expect(await fetchExecution()).toMatchObject({ state: 'submitted', needsRework: false, rework: null });
+  await requestRework();
+  expect(await fetchExecution()).toMatchObject({
     ...{ state: 'submitted', needsRework: true },
     rework: {
       ...{ note: 'The retry is missing', by: { name: 'Ben' }, source: 'muster' },
@@ -56,41 +59,41 @@ it('says why, by whom and of what, and offers the work again, which starts in pr
 });
 
 it('starts in progress when its holder names it, too', async () => {
-  await request();
+  await requestRework();
   await people.robo.deliveryExecutions.acquire({ ...target, start: true });
   expect(await statusOf()).toBe('in_progress');
 });
 
 it('stays in review when it is taken without a start', async () => {
-  await request();
+  await requestRework();
   await people.robo.deliveryExecutions.acquireNext({ projectId: 'WEB', start: false });
   expect(await statusOf()).toBe('in_review');
 });
 
 it('ends when the work is handed in again, with other code', async () => {
-  await request();
+  await requestRework();
   await submit(sha('b'));
-  expect(await current()).toMatchObject({ state: 'submitted', needsRework: false, rework: null });
-  await request('Still missing');
-  expect(await current()).toMatchObject({ needsRework: true, rework: { headSha: sha('b') } });
+  expect(await fetchExecution()).toMatchObject({ state: 'submitted', needsRework: false, rework: null });
+  await requestRework('Still missing');
+  expect(await fetchExecution()).toMatchObject({ needsRework: true, rework: { headSha: sha('b') } });
 });
 
 it('ends when the reviewer approves or takes it back, and not while another still asks', async () => {
   await people.chloe.reviewers.add({ storyId, memberId: people.ana.me.memberId });
-  await request();
+  await requestRework();
   await people.ana.reviewers.setVerdict({ storyId, verdict: 'changes_requested', note: 'Also here' });
-  expect(await current()).toMatchObject({ rework: { note: 'Also here', by: { name: 'Ana' } } });
+  expect(await fetchExecution()).toMatchObject({ rework: { note: 'Also here', by: { name: 'Ana' } } });
   await people.ben.reviewers.setVerdict({ storyId, verdict: 'approved' });
-  expect(await current()).toMatchObject({ needsRework: true, rework: { by: { name: 'Ana' } } });
-  await request('Not yet');
-  expect(await current()).toMatchObject({ rework: { by: { name: 'Ben' } } });
+  expect(await fetchExecution()).toMatchObject({ needsRework: true, rework: { by: { name: 'Ana' } } });
+  await requestRework('Not yet');
+  expect(await fetchExecution()).toMatchObject({ rework: { by: { name: 'Ben' } } });
   await people.ben.reviewers.setVerdict({ storyId, verdict: 'approved' });
-  expect(await current()).toMatchObject({
+  expect(await fetchExecution()).toMatchObject({
     needsRework: true,
     rework: { note: 'Also here', by: { name: 'Ana' }, headSha: sha('a') },
   });
   await people.chloe.reviewers.remove({ storyId, memberId: people.ana.me.memberId });
-  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+  expect(await fetchExecution()).toMatchObject({ needsRework: false, rework: null });
 });
 
 it('ends although an imported request for changes is left', async () => {
@@ -100,13 +103,13 @@ it('ends although an imported request for changes is left', async () => {
     `update story_reviewers set imported_by = '{}', imported_from = 'muster' where org_id = $1 and note = 'Elsewhere'`,
     people.orgId,
   );
-  await request();
+  await requestRework();
   await people.ben.reviewers.setVerdict({ storyId, verdict: 'approved' });
-  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+  expect(await fetchExecution()).toMatchObject({ needsRework: false, rework: null });
 });
 
 it('ends when the head moves, and stays through facts that move nothing', async () => {
-  await request();
+  await requestRework();
   const observe = (kind: 'checks_passed' | 'branch_pushed', head: string) =>
     people.chloe.deliveryExecutions.recordForgeObservation({
       executionId,
@@ -119,15 +122,15 @@ it('ends when the head moves, and stays through facts that move nothing', async 
       },
     });
   await observe('checks_passed', sha('a'));
-  expect(await current()).toMatchObject({ needsRework: true, rework: { source: 'muster' } });
+  expect(await fetchExecution()).toMatchObject({ needsRework: true, rework: { source: 'muster' } });
   await observe('branch_pushed', sha('c'));
-  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+  expect(await fetchExecution()).toMatchObject({ needsRework: false, rework: null });
 });
 
 it('leaves work alone that a holder has, which hears of it by a signal', async () => {
   const taken = await people.chloe.deliveryExecutions.acquire(target);
-  await request();
-  expect(await current()).toMatchObject({ state: 'leased', rework: null });
+  await requestRework();
+  expect(await fetchExecution()).toMatchObject({ state: 'leased', rework: null });
   const { signals } = await people.chloe.deliveryExecutions.renew({
     executionId,
     leaseToken: taken.leaseToken,
@@ -136,21 +139,21 @@ it('leaves work alone that a holder has, which hears of it by a signal', async (
 });
 
 it('stays when the same head is handed in again, and ends with the verdict', async () => {
-  await request();
+  await requestRework();
   await submit(sha('a'));
-  expect(await current()).toMatchObject({
+  expect(await fetchExecution()).toMatchObject({
     ...{ state: 'submitted', needsRework: true },
     rework: { note: 'The retry is missing', by: { name: 'Ben' }, source: 'muster', headSha: sha('a') },
   });
   await people.ben.reviewers.setVerdict({ storyId, verdict: 'pending' });
-  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+  expect(await fetchExecution()).toMatchObject({ needsRework: false, rework: null });
 });
 
 it('begins with a hand-in of the code for which changes were requested while it was held', async () => {
   await people.robo.deliveryExecutions.acquire({ ...target, start: true });
-  await request();
+  await requestRework();
   await submit(sha('a'));
-  expect(await current()).toMatchObject({ needsRework: true, rework: { by: { name: 'Ben' } } });
+  expect(await fetchExecution()).toMatchObject({ needsRework: true, rework: { by: { name: 'Ben' } } });
 });
 
 it('stays when the same head is handed in again that a reviewer at the forge wants changed', async () => {
@@ -161,19 +164,19 @@ it('stays when the same head is handed in again that a reviewer at the forge wan
     });
   await observe('changes_requested', sha('a'));
   await submit(sha('a'));
-  expect(await current()).toMatchObject({ needsRework: true, rework: { source: 'forge' } });
+  expect(await fetchExecution()).toMatchObject({ needsRework: true, rework: { source: 'forge' } });
   await submit(sha('b'));
-  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+  expect(await fetchExecution()).toMatchObject({ needsRework: false, rework: null });
 });
 
 it('ends when the spec changes, and does not begin with a verdict on an older one', async () => {
-  await request();
+  await requestRework();
   await people.chloe.storySpec.update({ storyId, content: 'Retry twice.' });
-  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+  expect(await fetchExecution()).toMatchObject({ needsRework: false, rework: null });
   await people.ben.reviewers.setVerdict({
     ...{ storyId, verdict: 'changes_requested', note: 'Once is enough', specVersion: 0 },
   });
-  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+  expect(await fetchExecution()).toMatchObject({ needsRework: false, rework: null });
   const { items } = await people.ana.activity.list({ kinds: ['execution.reworkRequested'] });
   expect(items).toHaveLength(1);
 });
@@ -181,7 +184,7 @@ it('ends when the spec changes, and does not begin with a verdict on an older on
 it('stands in the context with the note and the open threads', async () => {
   expect((await people.robo.storyCollaboration.context({ storyId })).rework).toBeNull();
   await people.ben.comments.create({ storyId, body: 'See line 7.' });
-  await request();
+  await requestRework();
   const { rework, truncated } = await people.robo.storyCollaboration.context({
     ...{ storyId, include: ['rework'] },
   });
@@ -199,7 +202,7 @@ it('is offered to the agent that handed it in, before other work, and after ten 
   await submit(sha('a'));
   const other = await people.chloe.stories.create({ projectId: 'WEB', title: 'Urgent', status: 'ready' });
   await people.chloe.stories.update({ storyId: other.story.id, priority: 'urgent' });
-  await request();
+  await requestRework();
   const next = (who: 'ana' | 'robo', start = false) =>
     people[who].deliveryExecutions.acquireNext({ projectId: 'WEB', start });
   const passed = await next('ana');
@@ -232,20 +235,20 @@ describe('of a delivery group', () => {
 
   it('is sent back by a request on one of its stories, until none of them has a fresh one', async () => {
     await say('WEB-2', 'changes_requested');
-    expect(await current()).toMatchObject({ needsRework: true, rework: { note: 'WEB-2 fails' } });
+    expect(await fetchExecution()).toMatchObject({ needsRework: true, rework: { note: 'WEB-2 fails' } });
     await say('WEB-3', 'changes_requested');
     await say('WEB-3', 'approved');
-    expect(await current()).toMatchObject({ needsRework: true, rework: { note: 'WEB-2 fails' } });
+    expect(await fetchExecution()).toMatchObject({ needsRework: true, rework: { note: 'WEB-2 fails' } });
     await say('WEB-2', 'approved');
-    expect(await current()).toMatchObject({ needsRework: false, rework: null });
+    expect(await fetchExecution()).toMatchObject({ needsRework: false, rework: null });
   });
 
   it('needs rework again when the same code is submitted again, and not with other code', async () => {
-    const { targetType, targetId } = await current();
+    const { targetType, targetId } = await fetchExecution();
     await say('WEB-3', 'changes_requested');
     await submit(sha('a'), { targetType, targetId });
-    expect(await current()).toMatchObject({ state: 'submitted', rework: { note: 'WEB-3 fails' } });
+    expect(await fetchExecution()).toMatchObject({ state: 'submitted', rework: { note: 'WEB-3 fails' } });
     await submit(sha('b'), { targetType, targetId });
-    expect(await current()).toMatchObject({ needsRework: false, rework: null });
+    expect(await fetchExecution()).toMatchObject({ needsRework: false, rework: null });
   });
 });

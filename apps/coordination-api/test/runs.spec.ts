@@ -5,7 +5,7 @@ import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 import { createFilesFolder, storeFile } from './files.ts';
-import { orgWithStory, run, target } from './one-story.ts';
+import { createOrgWithStory, runRef, target } from './one-story.ts';
 
 const folder = await createFilesFolder();
 const api = useApi({ FILES_FOLDER: folder });
@@ -13,12 +13,12 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 let people: People<AllHandlers>;
 
 beforeEach(async () => {
-  people = await orgWithStory(api);
+  people = await createOrgWithStory(api);
 });
 
 const log = (lines: readonly string[], more: object = {}) =>
   people.robo.agents.runEvent({
-    ...{ ...run, kind: 'log' },
+    ...{ ...runRef, kind: 'log' },
     ...{ lines: lines.map((message) => ({ stream: 'stdout', message })) },
     ...more,
   });
@@ -27,13 +27,13 @@ describe('the log of a run', () => {
   it('keeps single lines and many lines in order, with their streams', async () => {
     const { robo, dan } = people;
     const { run: begun } = await robo.agents.runEvent({
-      ...{ ...run, kind: 'log', message: 'first' },
+      ...{ ...runRef, kind: 'log', message: 'first' },
       data: { stream: 'stderr' },
     });
     expect(begun).toMatchObject({ state: 'running', lastEvent: { kind: 'log' } });
-    await robo.agents.runEvent({ ...run, kind: 'waiting', message: 'Which one?' });
+    await robo.agents.runEvent({ ...runRef, kind: 'waiting', message: 'Which one?' });
     const { run: logged } = await robo.agents.runEvent({
-      ...{ ...run, kind: 'log' },
+      ...{ ...runRef, kind: 'log' },
       lines: [{ message: 'second' }, { stream: 'tool', message: 'third\nwith a second row' }],
     });
     expect(logged).toMatchObject({ state: 'waiting', lastEvent: { kind: 'waiting' } });
@@ -84,25 +84,25 @@ describe('the log of a run', () => {
       body: { details: { issues: [expect.objectContaining({ path: field })] } },
     });
     const { robo } = people;
-    await robo.agents.runEvent({ ...run, kind: 'log', message: 'é'.repeat(4_096) });
+    await robo.agents.runEvent({ ...runRef, kind: 'log', message: 'é'.repeat(4_096) });
     await expect(
-      robo.agents.runEvent({ ...run, kind: 'log', message: 'é'.repeat(4_097) }),
+      robo.agents.runEvent({ ...runRef, kind: 'log', message: 'é'.repeat(4_097) }),
     ).rejects.toMatchObject(path('message'));
     await expect(
-      robo.agents.runEvent({ ...run, kind: 'message', message: 'x'.repeat(2_001) }),
+      robo.agents.runEvent({ ...runRef, kind: 'message', message: 'x'.repeat(2_001) }),
     ).rejects.toMatchObject(path('message'));
-    await expect(robo.agents.runEvent({ ...run, kind: 'log' })).rejects.toMatchObject(path('lines'));
+    await expect(robo.agents.runEvent({ ...runRef, kind: 'log' })).rejects.toMatchObject(path('lines'));
     await expect(
-      robo.agents.runEvent({ ...run, kind: 'progress', lines: [{ message: 'x' }] }),
+      robo.agents.runEvent({ ...runRef, kind: 'progress', lines: [{ message: 'x' }] }),
     ).rejects.toMatchObject(path('lines'));
     await expect(
-      robo.agents.runEvent({ ...run, kind: 'log', message: 'x', data: { stream: 'stdin' } }),
+      robo.agents.runEvent({ ...runRef, kind: 'log', message: 'x', data: { stream: 'stdin' } }),
     ).rejects.toMatchObject(path('data.stream'));
   });
 
   it('ends with the run', async () => {
     await log(['one']);
-    await people.robo.agents.runEvent({ ...run, kind: 'completed' });
+    await people.robo.agents.runEvent({ ...runRef, kind: 'completed' });
     await expect(log(['two'])).rejects.toMatchObject({
       status: 409,
       body: { details: { reason: 'run_ended' } },
@@ -115,7 +115,7 @@ describe('the log of a run', () => {
     await log(['two']);
     expect((await next).items.map(({ message }) => message)).toEqual(['two']);
     const last = people.dan.agents.runs.log({ runId: 'run-1', afterLine: 2, waitSeconds: 25 });
-    await people.robo.agents.runEvent({ ...run, kind: 'failed' });
+    await people.robo.agents.runEvent({ ...runRef, kind: 'failed' });
     expect(await last).toMatchObject({ items: [], state: 'failed' });
   });
 
@@ -123,7 +123,7 @@ describe('the log of a run', () => {
     await log(['one']);
     const last = people.dan.agents.runs.log({ runId: 'run-1', afterLine: 90, waitSeconds: 25 });
     await log(['two']);
-    await people.robo.agents.runEvent({ ...run, kind: 'failed' });
+    await people.robo.agents.runEvent({ ...runRef, kind: 'failed' });
     expect(await last).toMatchObject({ items: [], lastLine: 2, state: 'failed' });
   });
 });
@@ -132,7 +132,7 @@ describe('agents.runs.get', () => {
   it('has the totals that the run reported', async () => {
     for (const costMicros of [70, 50])
       await people.robo.agents.runEvent({
-        ...{ ...run, kind: 'heartbeat' },
+        ...{ ...runRef, kind: 'heartbeat' },
         usage: { model: 'm', inputTokens: 9, costMicros },
       });
     const { usage } = await people.dan.agents.runs.get({ runId: 'run-1' });
@@ -143,7 +143,7 @@ describe('agents.runs.get', () => {
   it('answers the run with its steps and its execution, by its id and by that of the execution', async () => {
     const { robo, dan, ben } = people;
     const { execution, leaseToken } = await robo.deliveryExecutions.acquire({ ...target, runId: 'run-1' });
-    await robo.agents.runEvent({ ...run, kind: 'started', executionId: execution.id });
+    await robo.agents.runEvent({ ...runRef, kind: 'started', executionId: execution.id });
     await robo.deliveryExecutions.checkpoint({
       ...{ executionId: execution.id, leaseToken, summary: 'The form is there' },
       filesTouched: ['src/form.ts'],
@@ -171,10 +171,10 @@ describe('agents.runs.get', () => {
   it('shows each run its own steps after a takeover', async () => {
     const { robo, ben, dan } = people;
     const first = await robo.deliveryExecutions.acquire({ ...target, runId: 'run-1' });
-    await robo.agents.runEvent({ ...run, kind: 'started', executionId: first.execution.id });
+    await robo.agents.runEvent({ ...runRef, kind: 'started', executionId: first.execution.id });
     await robo.deliveryExecutions.release({ executionId: first.execution.id, leaseToken: first.leaseToken });
-    await robo.agents.runEvent({ ...run, kind: 'canceled' });
-    await ben.agents.runEvent({ ...run, runId: 'run-2', kind: 'started' });
+    await robo.agents.runEvent({ ...runRef, kind: 'canceled' });
+    await ben.agents.runEvent({ ...runRef, runId: 'run-2', kind: 'started' });
     await ben.deliveryExecutions.acquire({ ...target, runId: 'run-2' });
     const stepsOf = async (runId: string) =>
       (await dan.agents.runs.get({ runId })).steps.map(({ seq, kind }) => [seq, kind]);
@@ -212,12 +212,12 @@ describe('agents.runs.get', () => {
   it('hides runs of projects that the caller may not see, and says of runs of one id which is meant', async () => {
     const { ana, robo, dan } = people;
     await ana.projects.create({ key: 'SEC', name: 'Secret', visibility: 'private' });
-    await ana.agents.runEvent({ ...run, projectId: 'SEC', kind: 'log', message: 'hidden' });
+    await ana.agents.runEvent({ ...runRef, projectId: 'SEC', kind: 'log', message: 'hidden' });
     const missing = { status: 404, body: { details: { path: 'runId' } } };
     await expect(dan.agents.runs.get({ runId: 'run-1' })).rejects.toMatchObject(missing);
     await expect(dan.agents.runs.log({ runId: 'run-1' })).rejects.toMatchObject(missing);
     expect((await dan.agents.runs.list({})).items).toEqual([]);
-    await robo.agents.runEvent({ ...run, kind: 'log', message: 'seen' });
+    await robo.agents.runEvent({ ...runRef, kind: 'log', message: 'seen' });
     const messages = async (who: typeof ana, projectId?: string) =>
       (
         await who.agents.runs.log({ runId: 'run-1', ...(projectId !== undefined && { projectId }) })
@@ -231,9 +231,9 @@ describe('agents.runs.get', () => {
 describe('agents.runs.list', () => {
   it('lists runs newest first, by project, story, agent and state, in pages', async () => {
     const { robo, ben, dan } = people;
-    await robo.agents.runEvent({ ...run, runId: 'a', kind: 'started', storyId: 'WEB-1' });
-    await ben.agents.runEvent({ ...run, runId: 'b', kind: 'waiting' });
-    await robo.agents.runEvent({ ...run, runId: 'c', kind: 'failed', storyId: 'WEB-1' });
+    await robo.agents.runEvent({ ...runRef, runId: 'a', kind: 'started', storyId: 'WEB-1' });
+    await ben.agents.runEvent({ ...runRef, runId: 'b', kind: 'waiting' });
+    await robo.agents.runEvent({ ...runRef, runId: 'c', kind: 'failed', storyId: 'WEB-1' });
     const ids = async (filter: Parameters<typeof dan.agents.runs.list>[0]) =>
       (await dan.agents.runs.list(filter)).items.map(({ runId }) => runId);
     expect(await ids({})).toEqual(['c', 'b', 'a']);

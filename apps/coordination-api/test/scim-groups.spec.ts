@@ -157,7 +157,7 @@ describe('another organization', () => {
 
 describe('the service provider', () => {
   it('limits how often a token calls', async () => {
-    const slow = await api.copy({ LIMIT_TOKEN: '2/1000' });
+    const slow = await api.startReplica({ LIMIT_TOKEN: '2/1000' });
     const own = scimClient(slow, await tokenOf(people.ben));
     expect([(await own.get('Users')).status, (await own.get('Schemas')).status]).toEqual([200, 200]);
     const refused = await own.get('Users');

@@ -38,7 +38,7 @@ const oversold = (orgId: string) =>
     'select purchased, held from oversold where org_id = $1',
     orgId,
   );
-const buy = (orgId: string, seats: number) =>
+const buySeats = (orgId: string, seats: number) =>
   world.rows('update subscriptions set seats = $2 where org_id = $1', orgId, seats);
 const freshAddress = () => `${newId()}@example.com`;
 /** Returns the secret that accepts the invitation, as if its e-mail had just arrived. */
@@ -56,10 +56,10 @@ interface Pools {
   readonly app: Pool;
   readonly owner: Pool;
 }
-type Take = (pools: Pools) => Promise<unknown>;
+type TakeSeat = (pools: Pools) => Promise<unknown>;
 
 /** Prepares each way to take the last seat, in an organization with one free seat. */
-const takers: Record<string, (people: People<AllHandlers>) => Promise<Take>> = {
+const seatTakers: Record<string, (people: People<AllHandlers>) => Promise<TakeSeat>> = {
   'an invitation': async ({ ana }) => {
     const email = freshAddress();
     return ({ app }) => world.call(ana, handlers.members.invite, { email }, { pool: app });
@@ -88,7 +88,7 @@ const takers: Record<string, (people: People<AllHandlers>) => Promise<Take>> = {
     return ({ app }) => world.call(ana, handlers.billing.updateSeats, { seats: 3 }, { pool: app });
   },
 };
-const names = Object.keys(takers);
+const names = Object.keys(seatTakers);
 const pairs = names.flatMap((one, index) => names.slice(index).map((other) => [one, other] as const));
 // Two owners who remove a seat want the same result, so both succeed.
 const rivals = pairs.filter(([one, other]) => one !== other || one !== 'an owner who buys one less');
@@ -96,8 +96,8 @@ const rivals = pairs.filter(([one, other]) => one !== other || one !== 'an owner
 /** Lets both transactions run up to their last statement, or up to the seat lock, before either continues. */
 async function race(one: string, other: string, pools: Pools): Promise<{ won: number; orgId: string }> {
   const people = await world.org();
-  const takes = [await takers[one]?.(people), await takers[other]?.(people)];
-  await buy(people.orgId, 4);
+  const takes = [await seatTakers[one]?.(people), await seatTakers[other]?.(people)];
+  await buySeats(people.orgId, 4);
   const outcomes = await world.runUnderContention(
     { table: 'streams', id: people.orgId, column: 'org_id' },
     ...takes.flatMap((take) => (take === undefined ? [] : [() => take(pools)])),
@@ -227,7 +227,7 @@ describe('many at once, in rounds', () => {
     const raced = fc.asyncProperty(rounds, async (all) => {
       const people = await world.org();
       const { orgId, ana } = people;
-      await buy(orgId, 6);
+      await buySeats(orgId, 6);
       for (const round of all) {
         await Promise.all(
           round.map(async (what) => {

@@ -380,7 +380,7 @@ describe('a request that Slack did not sign', () => {
   });
 
   it('finds no path if no Slack app is configured', async () => {
-    const without = await api.copy({ SLACK_SIGNING_SECRET: '' });
+    const without = await api.startReplica({ SLACK_SIGNING_SECRET: '' });
     expect((await without.request('/hooks/slack', { body: {} })).status).toBe(404);
     await without.stop();
   });

@@ -9,7 +9,7 @@ import { type PeopleOf, useWorld } from '@muster/testing';
 const world = useWorld(handlers, reactions);
 
 let people: PeopleOf<typeof world>;
-let asked: { storyId: string; questionId: string };
+let openQuestion: { storyId: string; questionId: string };
 let groupId: string;
 let held: { executionId: string; leaseToken: string };
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
   });
   held = { executionId: execution.id, leaseToken };
   const { comment } = await chloe.comments.create({ storyId: 'WEB-1', body: 'Which?', kind: 'question' });
-  asked = { storyId: story.id, questionId: comment.id };
+  openQuestion = { storyId: story.id, questionId: comment.id };
   const waitingFor = { questionId: comment.id };
   const { execution: waiting } = await chloe.deliveryExecutions.update({ ...held, waitingFor });
   expect(waiting.state).toBe('waiting_input');
@@ -38,12 +38,12 @@ const goesOn = async (data: Record<string, unknown>) => {
   const { execution, signals } = await people.chloe.deliveryExecutions.renew(held);
   expect(execution).toMatchObject({ state: 'leased', waitingFor: null });
   expect(signals.slice(-1)).toMatchObject([
-    { kind: 'question_answered', data: { commentId: asked.questionId, ...data } },
+    { kind: 'question_answered', data: { commentId: openQuestion.questionId, ...data } },
   ]);
 };
 
 it('goes on where the story is deleted, and its question with it', async () => {
-  await people.ana.stories.delete({ storyId: asked.storyId });
+  await people.ana.stories.delete({ storyId: openQuestion.storyId });
   await goesOn({ deleted: true });
 });
 
@@ -56,14 +56,14 @@ it('waits on where another story is deleted, and hears of it, as the coordinator
   const { execution, signals } = await chloe.deliveryExecutions.renew(held);
   expect([execution.state, signals]).toMatchObject(['waiting_input', [left]]);
   const { group, signals: told } = await ben.deliveryGroups.renewLease({ groupId, leaseToken });
-  expect([group.storyIds, told]).toMatchObject([[asked.storyId], [left]]);
+  expect([group.storyIds, told]).toMatchObject([[openQuestion.storyId], [left]]);
 });
 
 it('hears the answer where the story has left the group', async () => {
   await people.chloe.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-2'] });
   await people.ana.comments.create({
-    ...{ storyId: 'WEB-1', parentId: asked.questionId, body: 'The second.' },
+    ...{ storyId: 'WEB-1', parentId: openQuestion.questionId, body: 'The second.' },
   });
-  await people.ana.comments.resolve({ commentId: asked.questionId });
+  await people.ana.comments.resolve({ commentId: openQuestion.questionId });
   await goesOn({ question: 'Which?', answer: expect.objectContaining({ body: 'The second.' }) });
 });

@@ -14,10 +14,10 @@ beforeEach(async () => {
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });
 });
 
-type Asked = Omit<InputOf<typeof registry.stories.list>, 'projectId' | 'view'>;
-const cards = async (asked: Asked = {}): Promise<StoryCard[]> =>
+type ListCardsParams = Omit<InputOf<typeof registry.stories.list>, 'projectId' | 'view'>;
+const listCards = async (asked: ListCardsParams = {}): Promise<StoryCard[]> =>
   (await people.dan.stories.list({ projectId: 'WEB', view: 'card', ...asked })).items;
-const make = (title: string, status: 'ready' | 'backlog' = 'ready') =>
+const createStory = (title: string, status: 'ready' | 'backlog' = 'ready') =>
   people.ana.stories.create({
     projectId: 'WEB',
     title,
@@ -28,10 +28,10 @@ const make = (title: string, status: 'ready' | 'backlog' = 'ready') =>
   });
 
 it('a card has what a board shows, and nothing beyond', async () => {
-  const { story } = await make('Alone');
+  const { story } = await createStory('Alone');
   const { id, key, title, rank, columnId, status, priority, labels, estimate, epicId, blocked } = story;
   const { parentId, dueDate } = story;
-  expect(await cards()).toEqual([
+  expect(await listCards()).toEqual([
     {
       ...{ id, key, title, rank, columnId, status, priority, labels, estimate, epicId, blocked },
       ...{ parentId, dueDate, children: null },
@@ -44,20 +44,20 @@ it('a card has what a board shows, and nothing beyond', async () => {
 
 it('a card of a parent counts its children, and each card has its due date', async () => {
   const { ana } = people;
-  for (const title of ['Parent', 'One', 'Two', 'Three']) await make(title);
+  for (const title of ['Parent', 'One', 'Two', 'Three']) await createStory(title);
   for (const storyId of ['WEB-2', 'WEB-3', 'WEB-4'])
     await ana.stories.update({ storyId, parentId: 'WEB-1', dueDate: '2027-05-01' });
   await ana.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
   await ana.stories.updateStatus({ storyId: 'WEB-3', status: 'canceled' });
-  const [parent] = await cards({ storyIds: [(await ana.stories.get({ storyId: 'WEB-1' })).story.id] });
+  const [parent] = await listCards({ storyIds: [(await ana.stories.get({ storyId: 'WEB-1' })).story.id] });
   expect(parent).toMatchObject({ parentId: null, dueDate: null, children: { total: 2, done: 1 } });
-  const [child] = await cards({ parentId: 'WEB-1', status: 'ready' });
+  const [child] = await listCards({ parentId: 'WEB-1', status: 'ready' });
   expect(child).toMatchObject({ key: 'WEB-4', parentId: parent?.id, dueDate: '2027-05-01', children: null });
 });
 
 it('a card counts what is open, and names who is assigned', async () => {
   const { ana, ben, chloe, robo } = people;
-  for (const title of ['One', 'Two', 'Three']) await make(title);
+  for (const title of ['One', 'Two', 'Three']) await createStory(title);
   await ana.stories.update({ storyId: 'WEB-1', blockedBy: ['WEB-2', 'WEB-3'] });
   await ana.stories.updateStatus({ storyId: 'WEB-3', status: 'done' });
   await ana.reviewers.add({ storyId: 'WEB-1', memberId: ben.me.memberId });
@@ -70,7 +70,7 @@ it('a card counts what is open, and names who is assigned', async () => {
   await ana.assignments.set({
     ...{ targetType: 'story', targetId: 'WEB-1', memberId, agentId: robo.me.agentId ?? '' },
   });
-  const [first] = await cards();
+  const [first] = await listCards();
   expect(first).toMatchObject({
     key: 'WEB-1',
     counts: { openThreads: 2, openBlockers: 1, reviewers: 1 },
@@ -80,7 +80,7 @@ it('a card counts what is open, and names who is assigned', async () => {
 
 it('counts stop at 100, and the cards of a page with very many threads and mentions are complete', async () => {
   const { ana, robo, orgId } = people;
-  for (const title of ['One', 'Two']) await make(title);
+  for (const title of ['One', 'Two']) await createStory(title);
   for (const [number, threads] of [
     [1, 2100],
     [2, 3],
@@ -98,7 +98,7 @@ it('counts stop at 100, and the cards of a page with very many threads and menti
     orgId,
   );
   const agentResponse = { agent: { id: robo.me.agentId, name: 'Robo' } };
-  expect(await cards({ limit: 2 })).toMatchObject([
+  expect(await listCards({ limit: 2 })).toMatchObject([
     { counts: { openThreads: 100 }, children: { total: 100, done: 0 }, agentResponse },
     { counts: { openThreads: 3 }, children: null, agentResponse },
   ]);
@@ -106,13 +106,13 @@ it('counts stop at 100, and the cards of a page with very many threads and menti
 
 it('a card says who works on the story, until when and how far, also past the time', async () => {
   const { ana, chloe, orgId } = people;
-  await make('One');
+  await createStory('One');
   const { execution, leaseToken } = await chloe.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: 'WEB-1', runId: 'r1' },
   });
   const held = { executionId: execution.id, leaseToken };
   const { execution: now } = await chloe.deliveryExecutions.update({ ...held, progress: 40 });
-  const work = async () => (await cards())[0]?.execution;
+  const work = async () => (await listCards())[0]?.execution;
   expect(await work()).toEqual({
     ...{ id: execution.id, state: 'leased', progress: 40, needsRework: false },
     ...{ holder: now.lease?.holder, expiresAt: now.lease?.expiresAt },
@@ -127,7 +127,7 @@ it('a card says who works on the story, until when and how far, also past the ti
 
 it('cards come in every order and by every filter as summaries do, a thousand at most', async () => {
   const { dan } = people;
-  for (let n = 0; n < 5; n += 1) await make(`Story ${n}`, n % 2 === 0 ? 'ready' : 'backlog');
+  for (let n = 0; n < 5; n += 1) await createStory(`Story ${n}`, n % 2 === 0 ? 'ready' : 'backlog');
   for (const asked of [
     {},
     { sort: 'updated' },
@@ -138,7 +138,10 @@ it('cards come in every order and by every filter as summaries do, a thousand at
     { query: 'none of them' },
   ] as const) {
     const { items } = await dan.stories.list({ projectId: 'WEB', ...asked });
-    expect([asked, (await cards(asked)).map(({ key }) => key)]).toEqual([asked, items.map(({ key }) => key)]);
+    expect([asked, (await listCards(asked)).map(({ key }) => key)]).toEqual([
+      asked,
+      items.map(({ key }) => key),
+    ]);
     const walked: string[] = [];
     for await (const card of dan.stories.list.all({ projectId: 'WEB', view: 'card', limit: 2, ...asked }))
       walked.push(card.key);

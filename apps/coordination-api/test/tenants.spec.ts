@@ -61,7 +61,7 @@ beforeAll(async () => {
  * Returns a checksum per table. Equal checksums before and after mean that nothing of the organization
  * changed.
  */
-const everythingOf = (orgId: string): Promise<{ name: string; sum: string | null }[]> =>
+const tableDigestsOf = (orgId: string): Promise<{ name: string; sum: string | null }[]> =>
   world.rows(everything, orgId);
 
 describe('a foreign id in any field of any operation', () => {
@@ -69,7 +69,7 @@ describe('a foreign id in any field of any operation', () => {
     const theirs = await createExampleOrg(world, { ids: 'fresh' });
     // One organization for all fields: a write that names a missing record is refused and changes nothing.
     const mine = await createExampleOrg(world, { visibility: 'org', slug: 'own' });
-    const before = await everythingOf(theirs.orgId);
+    const before = await tableDigestsOf(theirs.orgId);
     await checkEachCase(fields, async (operation, field) => {
       const ask = (id: string) =>
         api.call(mine.ana.me.token, operation.name, exampleWith(operation, field, id), {
@@ -83,9 +83,9 @@ describe('a foreign id in any field of any operation', () => {
       // differs only in new ids. A result for one of several records repeats the id that was sent.
       expect(foreign.text.replaceAll(there, nowhere)).toBe(nonexistent.text);
       expect(foreign.status).not.toBe(500);
-      if (operation.effect === 'write') expect(await everythingOf(theirs.orgId)).toEqual(before);
+      if (operation.effect === 'write') expect(await tableDigestsOf(theirs.orgId)).toEqual(before);
     });
-    expect(await everythingOf(theirs.orgId)).toEqual(before);
+    expect(await tableDigestsOf(theirs.orgId)).toEqual(before);
   }, 300_000);
 });
 
@@ -118,7 +118,7 @@ describe('with the organization in the queries wrong, row security alone', () =>
   it('keeps a caller whose queries name another organization out of it', async () => {
     const mine = await createExampleOrg(world, { visibility: 'org' });
     const theirs = await createExampleOrg(world, { visibility: 'org' });
-    const before = await everythingOf(theirs.orgId);
+    const before = await tableDigestsOf(theirs.orgId);
     const authenticator = createAuthenticator(world.database.app);
     const held = await authenticator.authenticate(mine.ana.me.token);
     for (const handler of handlersByOperation(handlers).values()) {
@@ -139,7 +139,7 @@ describe('with the organization in the queries wrong, row security alone', () =>
       expect([operation.name, contains(outcome, theirs)]).toEqual([operation.name, false]);
     }
     await authenticator.close();
-    expect(await everythingOf(theirs.orgId)).toEqual(before);
+    expect(await tableDigestsOf(theirs.orgId)).toEqual(before);
   });
 });
 

@@ -7,34 +7,34 @@ import { newId } from '@muster/driver';
 import { type AllHandlers } from '@muster/operations';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
-import { activeRuns, orgWithStory, run, target } from './one-story.ts';
+import { activeRuns, createOrgWithStory, runRef, target } from './one-story.ts';
 
 const api = useApi();
 let people: People<AllHandlers>;
 
 beforeEach(async () => {
-  people = await orgWithStory(api);
+  people = await createOrgWithStory(api);
   await api.world.rows(`update tokens set expires_at = now() + interval '400 days' where agent_id is null`);
 });
 
-const make = (params: object = {}) =>
+const createToken = (params: object = {}) =>
   api.client(people.chloe.me.token).tokens.create({ name: 'Laptop', scopes: ['write'], ...params });
 
 describe('a token that its member made', () => {
   it('calls as its member, and one of an agent as the agent', async () => {
     const { chloe } = people;
-    const own = api.client((await make()).secret);
+    const own = api.client((await createToken()).secret);
     expect((await own.session.identity()).member.id).toBe(chloe.me.memberId);
     const { agent } = await chloe.agents.create({ name: 'Claude' });
-    const agents = api.client((await make({ agentId: agent.id })).secret);
+    const agents = api.client((await createToken({ agentId: agent.id })).secret);
     expect((await agents.session.identity()).agent).toEqual({ id: agent.id, name: 'Claude' });
     const { story } = await agents.stories.create({ projectId: 'WEB', title: 'By Claude' });
     expect(story.createdBy).toMatchObject({ kind: 'agent', agentId: agent.id, name: 'Claude' });
   });
 
   it('is refused everywhere from the moment at which its revocation was answered', async () => {
-    const other = await api.copy();
-    const { token, secret } = await make();
+    const other = await api.startReplica();
+    const { token, secret } = await createToken();
     const copies = [api, other];
     // Both processes cache the token.
     for (const copy of copies)
@@ -85,9 +85,9 @@ describe('an agent that is retired', () => {
     const { ana, chloe, robo } = people;
     const agentId = robo.me.agentId ?? '';
     await ana.stories.create({ projectId: 'WEB', title: 'Another', status: 'ready' });
-    const { execution } = await robo.deliveryExecutions.acquire({ ...target, runId: run.runId });
+    const { execution } = await robo.deliveryExecutions.acquire({ ...target, runId: runRef.runId });
     await robo.locks.acquire({ projectId: 'WEB', resources: ['src/**'] });
-    await robo.agents.runEvent({ ...run, kind: 'started' });
+    await robo.agents.runEvent({ ...runRef, kind: 'started' });
     const others = await ana.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-2' });
     const held = { executionId: others.execution.id, leaseToken: others.leaseToken };
     await ana.deliveryExecutions.checkpoint({ ...held, summary: 'Half' });
@@ -171,7 +171,7 @@ describe('an agent that is retired', () => {
       () => ana.assignments.set({ targetType: 'story', targetId: 'WEB-1', agentId }),
       () => ana.reviewers.add({ storyId: 'WEB-1', agentId }),
       () => ana.deliveryExecutions.handoff({ ...held, toAgentId: agentId }),
-      () => chloe.agents.runEvent({ ...run, kind: 'started', agentId }),
+      () => chloe.agents.runEvent({ ...runRef, kind: 'started', agentId }),
     ];
     for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ status: 404 });
   });

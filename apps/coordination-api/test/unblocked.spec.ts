@@ -1,7 +1,7 @@
 /** Resolving the last open blocker emits an event for the blocked story and notifies its assignee. */
 import { beforeEach, expect, it } from '@jest/globals';
 import { internalBoardHandlers } from '@muster/board';
-import { insideHandlers } from '@muster/delivery';
+import { internalHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
 import { type EventReaction } from '@muster/runtime';
 import { type PeopleOf, useWorld } from '@muster/testing';
@@ -11,13 +11,13 @@ let attempts = 0;
 const countAttempts: EventReaction = async () => {
   attempts += 1;
 };
-const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, [
-  countAttempts,
-  ...reactions,
-]);
+const world = useWorld(
+  { ...handlers, insideBoard: internalBoardHandlers, insideHandlers: internalHandlers },
+  [countAttempts, ...reactions],
+);
 let people: PeopleOf<typeof world>;
 
-const make = async (blockedBy: string[] = []) =>
+const createStory = async (blockedBy: string[] = []) =>
   (await people.chloe.stories.create({ projectId: 'WEB', title: 'Passkeys', status: 'ready', blockedBy }))
     .story;
 const move = (storyId: string, status: 'done' | 'canceled' | 'ready') =>
@@ -31,9 +31,9 @@ beforeEach(async () => {
 });
 
 it('comes with the last of them, done, canceled or deleted', async () => {
-  const blockers = [await make(), await make(), await make()];
+  const blockers = [await createStory(), await createStory(), await createStory()];
   const [done, canceled, deleted] = blockers.map(({ id }) => id);
-  const story = await make(blockers.map(({ id }) => id));
+  const story = await createStory(blockers.map(({ id }) => id));
   await people.chloe.assignments.set({
     ...{ targetType: 'story', targetId: story.id, memberId: people.ben.me.memberId, agentId: null },
   });
@@ -49,8 +49,8 @@ it('comes with the last of them, done, canceled or deleted', async () => {
 });
 
 it('comes again after a blocker was reopened, and not for the end of one that was over', async () => {
-  const blocker = await make();
-  const story = await make([blocker.id]);
+  const blocker = await createStory();
+  const story = await createStory([blocker.id]);
   await move(blocker.id, 'done');
   await move(blocker.id, 'ready');
   await move(blocker.id, 'canceled');
@@ -59,16 +59,16 @@ it('comes again after a blocker was reopened, and not for the end of one that wa
 });
 
 it('does not come for a story that is over', async () => {
-  const blocker = await make();
-  const story = await make([blocker.id]);
+  const blocker = await createStory();
+  const story = await createStory([blocker.id]);
   await move(story.id, 'canceled');
   await move(blocker.id, 'done');
   expect(await unblocked()).toEqual([]);
 });
 
 it('comes once when the last two end at the same time', async () => {
-  const [one, other] = [await make(), await make()];
-  const story = await make([one.id, other.id]);
+  const [one, other] = [await createStory(), await createStory()];
+  const story = await createStory([one.id, other.id]);
   // Both transactions have checked for open blockers, or wait for the other's lock, before either can commit.
   const streams = { table: 'streams', id: people.orgId, column: 'org_id' };
   const calls = [one, other].map(
@@ -137,8 +137,8 @@ it('comes without a deadlock where a blocker is deleted while a story that it bl
   const deleted = (
     await people.chloe.stories.create({ projectId: 'WEB', title: 'Dropped', status: 'backlog' })
   ).story;
-  const done = await make([deleted.id]);
-  const last = await make([deleted.id, done.id]);
+  const done = await createStory([deleted.id]);
+  const last = await createStory([deleted.id, done.id]);
   const { execution, leaseToken } = await people.chloe.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: done.id },
   });

@@ -4,11 +4,11 @@ import { type Pool } from '@muster/driver';
 const seatLock = /(from subscriptions .*) for no key update$/;
 
 /** The internal statements of pipelined queries. Only this test depends on them. */
-interface Breakable {
+interface PatchableClient {
   readonly statements: { sql: string }[];
 }
 
-const bound = (target: object, property: string | symbol): unknown => {
+const boundProperty = (target: object, property: string | symbol): unknown => {
   const value: unknown = Reflect.get(target, property);
   // A method of a pg object must be called on that object, not on the proxy.
   return typeof value === 'function' ? (value.bind(target) as unknown) : value;
@@ -18,13 +18,13 @@ const bound = (target: object, property: string | symbol): unknown => {
 export function withoutSeatLock(pool: Pool): Pool {
   return new Proxy(pool, {
     get: (whole, property) => {
-      if (property !== 'connect') return bound(whole, property);
+      if (property !== 'connect') return boundProperty(whole, property);
       return async () => {
         const client = await whole.connect();
         return new Proxy(client, {
           get: (connection, name) => {
-            if (name !== 'query') return bound(connection, name);
-            return (burst: Parameters<typeof client.query>[0] & Breakable) => {
+            if (name !== 'query') return boundProperty(connection, name);
+            return (burst: Parameters<typeof client.query>[0] & PatchableClient) => {
               for (const statement of burst.statements) statement.sql = statement.sql.replace(seatLock, '$1');
               return connection.query(burst);
             };

@@ -11,7 +11,7 @@ export const endAbandonedRunsEverywhere = (pool: Pool, signal: AbortSignal): Pro
     pool,
     signal,
     {
-      concerned: sql<{ id: string }>`select distinct org_id as id from agent_runs
+      affectedOrgsQuery: sql<{ id: string }>`select distinct org_id as id from agent_runs
         where ended_at is null and last_seen_at < now() - make_interval(days => ${abandonedAfterDays})`,
       most: batchSize,
     },

@@ -74,7 +74,7 @@ export function createDeliveryWorker(
   const outbound = createOutboundClients(config, webhooks, logger);
   const files = openFileStorage(config, pool);
   const service = createService({
-    ...{ name: 'delivery-worker', logger, mostInFlight: 20, trustProxy: false, toApiError },
+    ...{ name: 'delivery-worker', logger, maxInFlight: 20, trustProxy: false, toApiError },
     checks: [
       ...nodeHealthChecks(nodes, config.DATABASE_URL, config.DATABASE_NODES),
       redis.check,
@@ -89,7 +89,7 @@ export function createDeliveryWorker(
 
   const replies = createReplyService(config, { pool, environment, logger });
   const workers = createWorkers({
-    ...{ ...outbound, pool, queues, count, logger, webhooks, storage: files.storage },
+    ...{ ...outbound, pool, queues, incrementCounter: count, logger, webhooks, storage: files.storage },
     ...{ seals: webhooks.seals, replyAddresses: replies.addresses },
     ...{ baseUrl: config.BASE_URL, messageRate: config.LIMIT_MESSAGES, retentionDays: config.RETENTION_DAYS },
     ...{ digestHourUtc: config.DIGEST_HOUR_UTC, secretsKeys: config.SECRETS_KEY },

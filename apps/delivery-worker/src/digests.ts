@@ -10,7 +10,7 @@ export async function requestDigestMails(pool: Pool, signal: AbortSignal, hourUt
   const concerned = sql<{
     id: string;
   }>`select distinct t.org_id as id from notification_digests t where ${dueDigestsCondition(hourUtc)}`;
-  await runInConcernedOrganizations(pool, signal, { concerned, most: batchSize }, (db) =>
+  await runInConcernedOrganizations(pool, signal, { affectedOrgsQuery: concerned, most: batchSize }, (db) =>
     requestDueDigests(db, hourUtc, batchSize),
   );
 }

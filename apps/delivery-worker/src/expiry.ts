@@ -9,7 +9,7 @@ import { maxSweepDelayMillis, sweepExpiredLeases } from './sweep.ts';
 export interface ExpiryContext {
   readonly pool: Pool;
   readonly queues: Pick<Queues, 'runAfter'>;
-  readonly count: IncrementCounter;
+  readonly incrementCounter: IncrementCounter;
   readonly retentionDays: number;
 }
 
@@ -18,7 +18,7 @@ export interface ExpiryContext {
  * may resume after the expiry.
  */
 export async function recordExpiredLeases(
-  { pool, queues, count, retentionDays }: ExpiryContext,
+  { pool, queues, incrementCounter: count, retentionDays }: ExpiryContext,
   signal: AbortSignal,
 ): Promise<void> {
   await forEachNode(pool, async (at) => {

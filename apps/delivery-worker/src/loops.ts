@@ -89,7 +89,7 @@ export function createLoops({
           runRelayTurn({ pool: at.pool, queues, onDead }),
         );
       begin('the schedule', scheduleIntervalMillis, async () => {
-        await queues.keepSchedule(jobIntervalsSeconds);
+        await queues.ensureSchedule(jobIntervalsSeconds);
         return 'rest';
       });
       begin('the watch', stallCheckIntervalMillis, async () => {

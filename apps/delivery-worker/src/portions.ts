@@ -25,7 +25,10 @@ export async function runInBatches(
 export async function runInConcernedOrganizations(
   pool: Pool,
   signal: AbortSignal,
-  { concerned, most }: { readonly concerned: Query<{ id: string }>; readonly most: number },
+  {
+    affectedOrgsQuery: concerned,
+    most,
+  }: { readonly affectedOrgsQuery: Query<{ id: string }>; readonly most: number },
   work: (db: PlainDb) => Promise<number>,
 ): Promise<number> {
   const rows = await acrossOrganizations(pool, (db) => db.all(concerned));

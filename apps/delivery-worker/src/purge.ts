@@ -12,7 +12,7 @@ const batchSize = 2_000;
 
 const purgeRules = new Map(
   Object.entries(retention).flatMap(([table, entry]): [string, readonly PurgeRule[]][] =>
-    entry.kept === 'purged' && entry.purge !== 'by removal' ? [[table, entry.purge]] : [],
+    entry.retentionKind === 'purged' && entry.purge !== 'by removal' ? [[table, entry.purge]] : [],
   ),
 );
 export const purgedTables: readonly string[] = [...purgeRules.keys()];
@@ -24,9 +24,9 @@ export async function purge(pool: Pool, signal: AbortSignal, table: string, days
   let removed = 0;
   for (const rule of rules) {
     const whose =
-      rule.daysOf === undefined
+      rule.daysSql === undefined
         ? [{ days }]
-        : await findOrganizationsWithDueRows(pool, table, rule, rule.daysOf);
+        : await findOrganizationsWithDueRows(pool, table, rule, rule.daysSql);
     for (const { orgId, days: kept } of whose)
       removed += await deleteDueRows(pool, signal, batchQueriesOf(table, rule, kept, orgId));
   }
@@ -45,7 +45,7 @@ const daysInterval = (days: Part): Part => sql.part`make_interval(days => ${days
 const findOrganizationsWithDueRows = (
   pool: Pool,
   table: string,
-  { due }: PurgeRule,
+  { isDueSql: due }: PurgeRule,
   daysOf: Part,
 ): Promise<readonly OrganizationRetention[]> =>
   acrossOrganizations(pool, (db) =>
@@ -65,7 +65,7 @@ interface BatchQueries {
 
 function batchQueriesOf(
   table: string,
-  { key, due, oldestFirst }: PurgeRule,
+  { key, isDueSql: due, oldestFirst }: PurgeRule,
   days: number,
   orgId?: string,
 ): BatchQueries {
@@ -103,7 +103,7 @@ async function deleteDueRows(pool: Pool, signal: AbortSignal, { deleteRows }: Ba
  */
 export const findQueriesOf = (table: string): Part[] =>
   (purgeRules.get(table) ?? []).map(
-    (rule) => batchQueriesOf(table, rule, 90, rule.daysOf === undefined ? undefined : newId()).findRows,
+    (rule) => batchQueriesOf(table, rule, 90, rule.daysSql === undefined ? undefined : newId()).findRows,
   );
 
 /** Marks unread notifications older than a year as read. */

@@ -8,10 +8,10 @@ import { type Part, sql } from '@muster/driver';
 import { webhookDeliveriesKeptDays } from '@muster/notifications';
 import { planLimits } from '@muster/organizations';
 import {
-  exportKeptDays,
+  exportRetentionDays,
   maxKeptExports,
   maxRunLogLines,
-  maxSnoozed,
+  maxSnoozedNotifications,
   type Plan,
   plans,
   Policy,
@@ -19,41 +19,41 @@ import {
 
 export type Retention =
   /** A row is kept as long as its parent record. `because` explains why that is sufficient. */
-  | { readonly kept: 'for good'; readonly grows: string; readonly because: string }
+  | { readonly retentionKind: 'for good'; readonly growthSource: string; readonly because: string }
   /** Limited to a fixed number of rows. */
-  | { readonly kept: 'capped'; readonly grows: string; readonly at: string }
+  | { readonly retentionKind: 'capped'; readonly growthSource: string; readonly at: string }
   | {
-      readonly kept: 'purged';
-      readonly grows: string;
-      readonly after: string;
+      readonly retentionKind: 'purged';
+      readonly growthSource: string;
+      readonly purgedWhen: string;
       readonly purge: readonly PurgeRule[] | 'by removal';
     };
 
 export interface PurgeRule {
   readonly key: readonly string[];
   /** Returns the condition for due rows; `days` is the retention of completed records. */
-  readonly due: (days: Part) => Part;
+  readonly isDueSql: (days: Part) => Part;
   /**
    * The sort order, oldest rows first. For a large table it is the order of an index, so that each portion
    * finds its rows quickly, however many rows are due.
    */
   readonly oldestFirst: Part;
   /** The retention in days of organization `o` with subscription `s`, if each organization has its own. */
-  readonly daysOf?: Part;
+  readonly daysSql?: Part;
 }
 
 const permanentRetention = (growthSource: string, reason: string): Retention => ({
-  kept: 'for good',
-  grows: growthSource,
+  retentionKind: 'for good',
+  growthSource,
   because: reason,
 });
 const cappedRetention = (growthSource: string, limit: string): Retention => ({
-  kept: 'capped',
-  grows: growthSource,
+  retentionKind: 'capped',
+  growthSource,
   at: limit,
 });
 const purgedRetention = (growthSource: string, purgedWhen: string, ...purge: PurgeRule[]): Retention => ({
-  ...{ kept: 'purged', grows: growthSource, after: purgedWhen },
+  ...{ retentionKind: 'purged', growthSource, purgedWhen },
   purge: purge.length === 0 ? 'by removal' : purge,
 });
 
@@ -79,7 +79,7 @@ export const auditRetentionDaysSql = sql.part`least(
 export const retention: Readonly<Record<string, Retention>> = {
   access_requests: purgedRetention('any member', `${retentionDaysVariable} after the request was decided`, {
     key: idKey,
-    due: (days) => sql.part`t.resolved_at < now() - ${days}`,
+    isDueSql: (days) => sql.part`t.resolved_at < now() - ${days}`,
     oldestFirst: sql.part`t.resolved_at`,
   }),
   activity: permanentRetention('each write', 'members read it as history, and points are counted from it'),
@@ -88,12 +88,12 @@ export const retention: Readonly<Record<string, Retention>> = {
     `${retentionDaysVariable} after the run ended, or after its agent last reported`,
     {
       key: idKey,
-      due: (days) => sql.part`t.ended_at < now() - ${days}`,
+      isDueSql: (days) => sql.part`t.ended_at < now() - ${days}`,
       oldestFirst: sql.part`t.ended_at`,
     },
     {
       key: idKey,
-      due: (days) => sql.part`t.ended_at is null and t.last_seen_at < now() - ${days}`,
+      isDueSql: (days) => sql.part`t.ended_at is null and t.last_seen_at < now() - ${days}`,
       oldestFirst: sql.part`t.last_seen_at`,
     },
   ),
@@ -107,7 +107,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     'a day after an upload began that was not finished; other rows are deleted with their story, comment or execution',
     {
       key: idKey,
-      due: () => sql.part`t.state = 'pending' and t.created_at < now() - interval '1 day'`,
+      isDueSql: () => sql.part`t.state = 'pending' and t.created_at < now() - interval '1 day'`,
       oldestFirst: sql.part`t.created_at`,
     },
   ),
@@ -116,8 +116,8 @@ export const retention: Readonly<Record<string, Retention>> = {
     'as many days as the policy sets, up to the maximum of the plan',
     {
       key: ['org_id', 'seq', 'at'],
-      daysOf: auditRetentionDaysSql,
-      due: (days) => sql.part`t.at < now() - ${days}`,
+      daysSql: auditRetentionDaysSql,
+      isDueSql: (days) => sql.part`t.at < now() - ${days}`,
       oldestFirst: sql.part`t.at`,
     },
   ),
@@ -127,7 +127,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     `${retentionDaysVariable} after the broadcast expired`,
     {
       key: idKey,
-      due: (days) => sql.part`t.expires_at < now() - ${days}`,
+      isDueSql: (days) => sql.part`t.expires_at < now() - ${days}`,
       oldestFirst: sql.part`t.expires_at`,
     },
   ),
@@ -144,7 +144,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     `${retentionDaysVariable} after the changes were stored; at most ten for each execution`,
     {
       key: idKey,
-      due: (days) => sql.part`t.stored_at < now() - ${days}`,
+      isDueSql: (days) => sql.part`t.stored_at < now() - ${days}`,
       oldestFirst: sql.part`t.stored_at`,
     },
   ),
@@ -155,7 +155,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     `${retentionDaysVariable} after the connection was revoked or expired`,
     {
       key: idKey,
-      due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
+      isDueSql: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
       oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
     },
   ),
@@ -168,7 +168,8 @@ export const retention: Readonly<Record<string, Retention>> = {
   deleted_records: purgedRetention('leads', 'with its deleted story'),
   deleted_stories: purgedRetention('leads', `${deletedStoryKeptDays} days after the story was deleted`, {
     key: idKey,
-    due: () => sql.part`t.deleted_at < now() - make_interval(days => ${sql.literal(deletedStoryKeptDays)})`,
+    isDueSql: () =>
+      sql.part`t.deleted_at < now() - make_interval(days => ${sql.literal(deletedStoryKeptDays)})`,
     oldestFirst: sql.part`t.deleted_at`,
   }),
   delivery_group_stories: permanentRetention(leaseHolders, 'the row is deleted with its group'),
@@ -188,32 +189,33 @@ export const retention: Readonly<Record<string, Retention>> = {
   export_parts: permanentRetention('viewers too', 'the row is deleted with its export'),
   exports: purgedRetention(
     'viewers too',
-    `${exportKeptDays} days after the export was finished, and when ${maxKeptExports} newer ones of the same scope exist`,
+    `${exportRetentionDays} days after the export was finished, and when ${maxKeptExports} newer ones of the same scope exist`,
     {
       key: idKey,
-      due: () => sql.part`t.finished_at < now() - make_interval(days => ${sql.literal(exportKeptDays)})`,
+      isDueSql: () =>
+        sql.part`t.finished_at < now() - make_interval(days => ${sql.literal(exportRetentionDays)})`,
       oldestFirst: sql.part`t.finished_at`,
     },
   ),
   forge_checks: purgedRetention('forges', '14 days', {
     key: ['org_id', 'repository_id', 'sha', 'name', 'at', 'state', 'trust'],
-    due: () => sql.part`t.noted_at < now() - interval '14 days'`,
+    isDueSql: () => sql.part`t.noted_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.noted_at`,
   }),
   // A connection is purged a day later than its deliveries, so that its deletion cascades to few rows.
   forge_connections: purgedRetention(admins, '15 days after the forge was disconnected', {
     key: idKey,
-    due: () => sql.part`t.deleted_at < now() - interval '15 days'`,
+    isDueSql: () => sql.part`t.deleted_at < now() - interval '15 days'`,
     oldestFirst: sql.part`t.deleted_at`,
   }),
   forge_deliveries: purgedRetention('forges', '14 days', {
     key: idKey,
-    due: () => sql.part`t.received_at < now() - interval '14 days'`,
+    isDueSql: () => sql.part`t.received_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.received_at`,
   }),
   forge_facts: purgedRetention('forges', '14 days, or until the execution of the fact is known', {
     key: idKey,
-    due: () => sql.part`t.parked_at < now() - interval '14 days'`,
+    isDueSql: () => sql.part`t.parked_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.parked_at`,
   }),
   forge_observations: permanentRetention(
@@ -224,13 +226,13 @@ export const retention: Readonly<Record<string, Retention>> = {
   forge_repositories: cappedRetention('leads', '200 for each project'),
   forge_statuses: purgedRetention('forges', '14 days; the status of a head that still exists is sent again', {
     key: ['org_id', 'connection_id', 'external_id', 'sha'],
-    due: () => sql.part`t.changed_at < now() - interval '14 days'`,
+    isDueSql: () => sql.part`t.changed_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.changed_at`,
   }),
   gamification_state: cappedRetention('nothing', 'one row for each organization'),
   idempotency_keys: purgedRetention('each write with a key', '24 hours', {
     key: ['org_id', 'token_id', 'operation', 'key'],
-    due: () => sql.part`t.created_at < now() - interval '24 hours'`,
+    isDueSql: () => sql.part`t.created_at < now() - interval '24 hours'`,
     oldestFirst: sql.part`t.created_at`,
   }),
   identity_provider_domains: permanentRetention(
@@ -248,7 +250,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   imports: permanentRetention('leads', 'shows what was imported; the row is deleted with its project'),
   inbox_items: purgedRetention('work by others', '14 days after the item was written', {
     key: ['org_id', 'recipient_id', 'seq'],
-    due: () => sql.part`t.at < now() - interval '14 days'`,
+    isDueSql: () => sql.part`t.at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.at`,
   }),
   inbox_streams: cappedRetention('nothing', 'one row for each member and agent'),
@@ -257,7 +259,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     `${retentionDaysVariable} after the invitation was accepted or revoked, or expired`,
     {
       key: idKey,
-      due: (days) =>
+      isDueSql: (days) =>
         sql.part`case when t.state = 'pending' then t.expires_at else t.updated_at end < now() - ${days}`,
       oldestFirst: sql.part`case when t.state = 'pending' then t.expires_at else t.updated_at end`,
     },
@@ -268,7 +270,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   // expire.
   locks: purgedRetention(leaseHolders, 'when the lock has expired, or when its execution is deleted', {
     key: idKey,
-    due: () => sql.part`t.execution_id is null and t.expires_at <= now()`,
+    isDueSql: () => sql.part`t.execution_id is null and t.expires_at <= now()`,
     oldestFirst: sql.part`t.expires_at`,
   }),
   members: permanentRetention(admins, 'history names the members, also after they have left'),
@@ -277,10 +279,10 @@ export const retention: Readonly<Record<string, Retention>> = {
   notification_preferences: cappedRetention('any member', 'one row for each kind and channel'),
   notification_snoozes: purgedRetention(
     'any member',
-    `when the snooze ends; at most ${maxSnoozed} at the same time for each member`,
+    `when the snooze ends; at most ${maxSnoozedNotifications} at the same time for each member`,
     {
       key: ['org_id', 'notification_id'],
-      due: () => sql.part`t.until <= now()`,
+      isDueSql: () => sql.part`t.until <= now()`,
       oldestFirst: sql.part`t.until`,
     },
   ),
@@ -289,7 +291,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     `${retentionDaysVariable} after the notification was read; a notification that stays unread counts as read after a year`,
     {
       key: idKey,
-      due: (days) =>
+      isDueSql: (days) =>
         sql.part`(t.read_at is not null or not t.in_inbox) and coalesce(t.read_at, t.created_at) < now() - ${days}`,
       oldestFirst: sql.part`coalesce(t.read_at, t.created_at)`,
     },
@@ -300,12 +302,12 @@ export const retention: Readonly<Record<string, Retention>> = {
     'a day after the job was done, 30 days after the job was given up',
     {
       key: idKey,
-      due: () => sql.part`t.done_at < now() - interval '1 day'`,
+      isDueSql: () => sql.part`t.done_at < now() - interval '1 day'`,
       oldestFirst: sql.part`t.done_at`,
     },
     {
       key: idKey,
-      due: () => sql.part`t.done_at is null and t.dead_at < now() - interval '30 days'`,
+      isDueSql: () => sql.part`t.done_at is null and t.dead_at < now() - interval '30 days'`,
       oldestFirst: sql.part`t.dead_at`,
     },
   ),
@@ -336,13 +338,13 @@ export const retention: Readonly<Record<string, Retention>> = {
     `${runLogKeptDays} days; only the newest ${maxRunLogLines} lines of a run`,
     {
       key: ['org_id', 'run_id', 'last_line'],
-      due: () => sql.part`t.at < now() - make_interval(days => ${sql.literal(runLogKeptDays)})`,
+      isDueSql: () => sql.part`t.at < now() - make_interval(days => ${sql.literal(runLogKeptDays)})`,
       oldestFirst: sql.part`t.at`,
     },
   ),
   run_usage: purgedRetention('agents', `${retentionDaysVariable} after the run last reported`, {
     key: ['org_id', 'project_id', 'run_id', 'member_id', 'agent_id', 'model', 'currency'],
-    due: (days) => sql.part`t.last_reported_at < now() - ${days}`,
+    isDueSql: (days) => sql.part`t.last_reported_at < now() - ${days}`,
     oldestFirst: sql.part`t.last_reported_at`,
   }),
   search_documents: cappedRetention(writingMembers, 'one row for each story, epic, spec, comment and member'),
@@ -367,7 +369,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   teams: permanentRetention(admins, 'the row is deleted with its organization'),
   tokens: purgedRetention('any member', `${retentionDaysVariable} after the token was revoked or expired`, {
     key: idKey,
-    due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
+    isDueSql: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
     oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
   }),
   usage_days: permanentRetention(
@@ -381,7 +383,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     `${webhookDeliveriesKeptDays} days after the delivery was made or given up`,
     {
       key: idKey,
-      due: () =>
+      isDueSql: () =>
         sql.part`t.done_at < now() - make_interval(days => ${sql.literal(webhookDeliveriesKeptDays)})`,
       oldestFirst: sql.part`t.done_at`,
     },
@@ -393,8 +395,12 @@ export const retention: Readonly<Record<string, Retention>> = {
 export function retentionTable(): string {
   const rows = Object.entries(retention).map(([table, entry]) => {
     const until =
-      entry.kept === 'for good' ? entry.because : entry.kept === 'capped' ? entry.at : entry.after;
-    return `| ${table} | ${entry.grows} | ${entry.kept} | ${until} |`;
+      entry.retentionKind === 'for good'
+        ? entry.because
+        : entry.retentionKind === 'capped'
+          ? entry.at
+          : entry.purgedWhen;
+    return `| ${table} | ${entry.growthSource} | ${entry.retentionKind} | ${until} |`;
   });
   return ['| table | who drives its growth | kept | until, or at most |', '| - | - | - | - |', ...rows].join(
     '\n',

@@ -12,7 +12,7 @@ export async function requestTokenExpiryMails(pool: Pool, signal: AbortSignal): 
   const concerned = sql<{
     id: string;
   }>`select distinct t.org_id as id from tokens t where ${expiringTokensCondition}`;
-  await runInConcernedOrganizations(pool, signal, { concerned, most: batchSize }, (db) =>
+  await runInConcernedOrganizations(pool, signal, { affectedOrgsQuery: concerned, most: batchSize }, (db) =>
     noteTokenEnds(db, batchSize),
   );
 }

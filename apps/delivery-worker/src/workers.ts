@@ -126,7 +126,7 @@ export function createWorkers(context: WorkerContext): Workers {
         for (const seats of drifted)
           logger.warn(seats, 'the stored number of seats was wrong and has been corrected');
         for (const seats of overdrawn) logger.warn(seats, 'more seats are in use than were paid for');
-        context.count('driftedSeats', drifted.length);
+        context.incrementCounter('driftedSeats', drifted.length);
       }),
   };
 }

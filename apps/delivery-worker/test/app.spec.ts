@@ -18,7 +18,7 @@ let folder: string;
 let people: People;
 let operator: Person;
 let worker: DeliveryWorker;
-const silences: (readonly string[])[] = [];
+const stalledQueueReports: (readonly string[])[] = [];
 
 const environment = (): Record<string, string> => ({
   DATABASE_URL: world.database.url,
@@ -33,7 +33,7 @@ beforeAll(async () => {
   operator = await world.token(people.orgId, people.ana.me.memberId, { scopes: ['platform'] });
   worker = createDeliveryWorker(readConfig(environment()), pino({ level: 'silent' }), {
     prefix,
-    onStalledQueues: (queues) => silences.push(queues),
+    onStalledQueues: (queues) => stalledQueueReports.push(queues),
   });
   await worker.start();
 });
@@ -49,7 +49,8 @@ afterAll(async () => {
 const get = (url: string, authorization?: string) =>
   worker.service.app.inject({ url, headers: authorization === undefined ? {} : { authorization } });
 const metrics = () => worker.service.metrics.registry.metrics();
-const basic = (password: string): string => `Basic ${Buffer.from(`me:${password}`).toString('base64')}`;
+const basicAuthHeader = (password: string): string =>
+  `Basic ${Buffer.from(`me:${password}`).toString('base64')}`;
 
 it('takes work from the outbox by itself, and does it', async () => {
   const invitationId = newId();
@@ -141,10 +142,10 @@ describe('what it shows', () => {
         status: 401,
         asks: 'Basic realm="Muster", charset="UTF-8"',
       });
-      expect((await get(url, basic(people.ana.me.token))).statusCode).toBe(403);
+      expect((await get(url, basicAuthHeader(people.ana.me.token))).statusCode).toBe(403);
       expect((await get(url, 'Bearer must_live_unknown')).statusCode).toBe(401);
     }
-    const page = await get('/queues', basic(operator.me.token));
+    const page = await get('/queues', basicAuthHeader(operator.me.token));
     expect({ status: page.statusCode, type: page.headers['content-type'] }).toEqual({
       status: 200,
       type: expect.stringContaining('text/html'),
@@ -163,7 +164,7 @@ describe('what it shows', () => {
   it('shows nothing more to an operator whose token was revoked', async () => {
     const { orgId, ana } = people;
     const { me } = await world.token(orgId, ana.me.memberId, { scopes: ['platform'] });
-    const look = async () => (await get('/queues', basic(me.token))).statusCode;
+    const look = async () => (await get('/queues', basicAuthHeader(me.token))).statusCode;
     expect(await look()).toBe(200);
     await world.rows(
       'update tokens set revoked_at = now() where hash = sha256($1::bytea)',
@@ -176,7 +177,7 @@ describe('what it shows', () => {
     const answer = await worker.service.app.inject({
       method: 'PUT',
       url: '/queues/api/queues/deliver/pause',
-      headers: { authorization: basic(operator.me.token) },
+      headers: { authorization: basicAuthHeader(operator.me.token) },
     });
     expect(answer.statusCode).toBe(405);
   });
@@ -194,5 +195,5 @@ describe('the configuration', () => {
 });
 
 it('has not fallen silent', () => {
-  expect(silences).toEqual([]);
+  expect(stalledQueueReports).toEqual([]);
 });

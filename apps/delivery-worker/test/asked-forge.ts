@@ -11,34 +11,34 @@ import {
   timeAfterSeconds,
   shaOf,
 } from '@muster/testing/github';
-import { type Connected, deliver } from './forge-deliveries.ts';
+import { type ForgeConnection, deliver } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
 import { type ForgeServer, openForge, replyWith } from './forge-server.ts';
 
 const a = shaOf('a');
-export const life: PullRequestExample = {
+export const pullRequest: PullRequestExample = {
   ...{ repository: acmeRepository, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
 };
 /** Returns the API response of GitHub, Gitea and Forgejo for the pull request of a delivery. */
-export const told = ({ payload }: ReturnType<typeof pullEvent>, state: 'open' | 'closed') => ({
+export const forgePullAnswer = ({ payload }: ReturnType<typeof pullEvent>, state: 'open' | 'closed') => ({
   ...{ ...payload.pull_request, state },
   base: { ...payload.pull_request.base, repo: acmeRepository },
 });
 
 export const mergeUrl = `${acmeRepository.html_url}/-/merge_requests/7`;
-export const merge = {
+export const mergeRequest = {
   ...{ iid: 7, title: 'Land it', description: null, source_branch: 'topic', target_branch: 'main' },
   ...{ source_project_id: acmeRepository.id, target_project_id: acmeRepository.id },
   ...{ created_at: timeAfterSeconds(1), updated_at: timeAfterSeconds(1) },
 };
-const openedMerge = {
+const openedMergeEvent = {
   event: 'Merge Request Hook',
   payload: {
     project: {
       ...{ id: acmeRepository.id, web_url: acmeRepository.html_url },
       ...{ path_with_namespace: 'acme/api', default_branch: 'main' },
     },
-    object_attributes: { ...merge, url: mergeUrl, action: 'open', last_commit: { id: a } },
+    object_attributes: { ...mergeRequest, url: mergeUrl, action: 'open', last_commit: { id: a } },
   },
 };
 
@@ -50,12 +50,12 @@ interface Now {
   people: People<AllHandlers>;
   forge: ForgeServer;
   jobs: ForgeJobs;
-  connection: Connected;
+  connection: ForgeConnection;
   storyId: string;
   held: { executionId: string; leaseToken: string };
 }
 
-export function useAskedForge() {
+export function useForgeFixture() {
   const world = useWorld(withInternalHandlers(handlers), reactions);
   const now = {} as Now;
   beforeEach(async () => {
@@ -87,7 +87,7 @@ export function useAskedForge() {
     });
     now.held = { executionId: execution.id, leaseToken };
   };
-  const handIn = (url = pullUrl(life)) =>
+  const handIn = (url = pullUrl(pullRequest)) =>
     now.people.chloe.deliveryExecutions.complete({
       ...{ ...now.held, outcome: 'submitted', pullRequest: { number: 7, url } },
     });
@@ -104,8 +104,8 @@ export function useAskedForge() {
    */
   const begin = async (kind: ForgeKind = 'github', credentials: Credentials | null = { token: 't' }) => {
     await start(kind, credentials);
-    await handIn(kind === 'gitlab' ? mergeUrl : pullUrl(life));
-    const opened = kind === 'gitlab' ? openedMerge : pullEvent(life, 'opened', a, 1);
+    await handIn(kind === 'gitlab' ? mergeUrl : pullUrl(pullRequest));
+    const opened = kind === 'gitlab' ? openedMergeEvent : pullEvent(pullRequest, 'opened', a, 1);
     await deliver(world, now.people, now.connection, opened);
     await settle();
     now.forge.asked.length = 0;

@@ -4,14 +4,14 @@ import { newId, sql } from '@muster/driver';
 import { maxBatchRows, JobTicket } from '@muster/jobs';
 import { useWorld } from '@muster/testing';
 import { type BatchWorker, createJobPerformer } from '../src/perform.ts';
-import { type Line, openLine, waitUntil, workersWith } from './line.ts';
+import { type OutboxHarness, openOutboxHarness, waitUntil, workersWith } from './line.ts';
 
 const world = useWorld({});
 const topic = 'notification.deliver';
-const lines: Line[] = [];
-const open = (): Line => {
-  const line = openLine(world);
-  lines.push(line);
+const harnesses: OutboxHarness[] = [];
+const openHarness = (): OutboxHarness => {
+  const line = openOutboxHarness(world);
+  harnesses.push(line);
   return line;
 };
 
@@ -20,15 +20,15 @@ beforeAll(async () => {
   await world.rows('grant select, insert on effects to muster_app');
 });
 afterEach(async () => {
-  await Promise.all(lines.splice(0).map((line) => line.close()));
+  await Promise.all(harnesses.splice(0).map((line) => line.close()));
 });
 
-async function askMany(line: Line, orgId: string, count: number): Promise<string[]> {
+async function enqueueMany(line: OutboxHarness, orgId: string, count: number): Promise<string[]> {
   const rows = Array.from({ length: count }, () => ({ id: newId(), payload: { notificationId: newId() } }));
   await line.askAll(orgId, topic, rows);
   return rows.map(({ id }) => id).sort();
 }
-const leaveEffect: BatchWorker<unknown> = async ({ db, orgId, rowId }) => {
+const recordEffect: BatchWorker<unknown> = async ({ db, orgId, rowId }) => {
   await db.all(sql`insert into effects values (${orgId}, ${rowId})`);
 };
 const effects = (orgId: string): Promise<{ id: string; by: string }[]> =>
@@ -37,35 +37,35 @@ const effects = (orgId: string): Promise<{ id: string; by: string }[]> =>
     orgId,
   );
 const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
-const allDone = async (line: Line, orgId: string): Promise<boolean> =>
+const areAllDone = async (line: OutboxHarness, orgId: string): Promise<boolean> =>
   (await line.rows(orgId)).every(({ done }) => done);
 
 it('rows of an organization share jobs and transactions, so many in each', async () => {
-  const line = open();
+  const line = openHarness();
   const [{ orgId }, other] = [await world.org(), await world.org()];
-  const ids = await askMany(line, orgId, 2 * maxBatchRows + 1);
-  await askMany(line, other.orgId, 2);
-  await line.relay();
+  const ids = await enqueueMany(line, orgId, 2 * maxBatchRows + 1);
+  await enqueueMany(line, other.orgId, 2);
+  await line.runRelayTurn();
   expect((await line.queues.waiting()).deliver).toBe(4);
-  line.hire({ [topic]: leaveEffect });
-  await waitUntil(async () => (await allDone(line, orgId)) && (await allDone(line, other.orgId)));
+  line.startWorkers({ [topic]: recordEffect });
+  await waitUntil(async () => (await areAllDone(line, orgId)) && (await areAllDone(line, other.orgId)));
   const left = await effects(orgId);
   expect(idsOf(left)).toEqual(ids);
   expect(new Set(left.map(({ by }) => by)).size).toBe(3);
 });
 
 it('one that fails keeps no other from being done, and is tried alone from then on', async () => {
-  const line = open();
+  const line = openHarness();
   const { orgId } = await world.org();
-  const ids = await askMany(line, orgId, 5);
+  const ids = await enqueueMany(line, orgId, 5);
   const [poison, ...others] = [...ids.slice(2), ...ids.slice(0, 2)];
-  line.hire({
+  line.startWorkers({
     [topic]: async (work) => {
-      await leaveEffect(work);
+      await recordEffect(work);
       if (work.rowId === poison) throw new Error('the poison of this spec');
     },
   });
-  await line.relay();
+  await line.runRelayTurn();
   await waitUntil(() => line.ends.length === 1);
   expect(line.ends).toMatchObject([{ outcome: 'failed' }]);
   expect(idsOf(await effects(orgId))).toEqual(others.sort());
@@ -75,18 +75,18 @@ it('one that fails keeps no other from being done, and is tried alone from then 
     'the poison of this spec',
   ]);
 
-  const [late = ''] = await askMany(line, orgId, 1);
-  await line.timePasses();
-  await line.relay();
+  const [late = ''] = await enqueueMany(line, orgId, 1);
+  await line.makeRowsDue();
+  await line.runRelayTurn();
   await waitUntil(() => line.ends.length === 3);
   expect(line.ends.map(({ outcome }) => outcome).sort()).toEqual(['done', 'failed', 'failed']);
   expect(idsOf(await effects(orgId))).toEqual([...others, late].sort());
 });
 
 it('that is out of time says so of all that it has not done', async () => {
-  const line = open();
+  const line = openHarness();
   const { orgId } = await world.org();
-  const [rowId = '', ...others] = await askMany(line, orgId, 3);
+  const [rowId = '', ...others] = await enqueueMany(line, orgId, 3);
   const time = new AbortController();
   const begun = Promise.withResolvers<undefined>();
   const run = createJobPerformer(
@@ -108,14 +108,14 @@ it('that is out of time says so of all that it has not done', async () => {
 });
 
 it('goes on in the traces of those who asked for it, and of nobody else', async () => {
-  const line = open();
+  const line = openHarness();
   const { orgId } = await world.org();
-  await askMany(line, orgId, maxBatchRows + 2);
+  await enqueueMany(line, orgId, maxBatchRows + 2);
   await world.rows(
     `update outbox set trace_parent = '00-' || replace(id::text, '-', '') || '-0000000000000001-01' where org_id = $1`,
     orgId,
   );
-  await line.relay();
+  await line.runRelayTurn();
   const waiting = (await Promise.all(line.queues.all.map((queue) => queue.getWaiting()))).flat();
   const traced = waiting
     .map(({ data, opts }) => ({ ticket: JobTicket.parse(data), told: opts.telemetry?.metadata ?? '' }))
@@ -132,35 +132,35 @@ it('goes on in the traces of those who asked for it, and of nobody else', async 
 });
 
 it('what another worker does meanwhile is left to it', async () => {
-  const line = open();
+  const line = openHarness();
   const { orgId } = await world.org();
-  const ids = await askMany(line, orgId, 3);
+  const ids = await enqueueMany(line, orgId, 3);
   const holder = await world.database.owner.connect();
   try {
     await holder.query('begin');
     await holder.query('select from outbox where org_id = $1 and id = $2 for update', [orgId, ids[1]]);
-    line.hire({ [topic]: leaveEffect });
-    await line.relay();
+    line.startWorkers({ [topic]: recordEffect });
+    await line.runRelayTurn();
     await waitUntil(() => line.ends.length === 1);
     expect(idsOf(await effects(orgId))).toEqual([ids[0], ids[2]]);
     await holder.query('rollback');
   } finally {
     holder.release(true);
   }
-  await line.timePasses();
-  await line.relay();
-  await waitUntil(() => allDone(line, orgId));
+  await line.makeRowsDue();
+  await line.runRelayTurn();
+  await waitUntil(() => areAllDone(line, orgId));
   expect(idsOf(await effects(orgId))).toEqual(ids);
 });
 
 it('is nothing any more once the organization is deleted', async () => {
-  const line = open();
+  const line = openHarness();
   const { orgId } = await world.org();
-  await askMany(line, orgId, 3);
+  await enqueueMany(line, orgId, 3);
   await world.rows('update orgs set deleted_at = now() where id = $1', orgId);
-  line.hire({ [topic]: leaveEffect });
-  await line.relay();
-  await waitUntil(() => allDone(line, orgId));
+  line.startWorkers({ [topic]: recordEffect });
+  await line.runRelayTurn();
+  await waitUntil(() => areAllDone(line, orgId));
   expect({ effects: await effects(orgId), ends: line.ends }).toEqual({
     effects: [],
     ends: [{ name: topic, outcome: 'skipped' }],

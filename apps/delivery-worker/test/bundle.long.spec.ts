@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
-  await forgetQueues();
+  await deleteQueues();
   await rm(folder, { recursive: true });
 });
 
@@ -60,7 +60,7 @@ async function start(more: Record<string, string>): Promise<{ child: ChildProces
  * Clears the queues, as a flush of Redis does. Otherwise the dead worker's job would stay until its lock
  * expires.
  */
-async function forgetQueues(): Promise<void> {
+async function deleteQueues(): Promise<void> {
   const queues = openQueues({ url: redisUrl(), onError: () => undefined });
   for (const queue of queues.all) await queue.obliterate({ force: true });
   await queues.close();
@@ -95,7 +95,7 @@ it('sends what a killed worker could not, shows its queues, and stops when it is
   await once(first.child, 'exit');
   mute.close();
 
-  await forgetQueues();
+  await deleteQueues();
   const replyPort = await freePort();
   const second = await start({
     MAIL_FOLDER: path.join(folder, 'mail'),

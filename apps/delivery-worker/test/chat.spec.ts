@@ -18,7 +18,7 @@ import {
 } from '../src/deliver.ts';
 import { respondInSlack } from '../src/respond-in-slack.ts';
 import { getOrganizationKey, inOrganizationAsSystem } from '@muster/tenancy';
-import { openLine, waitUntil } from './line.ts';
+import { openOutboxHarness, waitUntil } from './line.ts';
 import { useWebhooks } from './webhook-world.ts';
 
 const hooks = useWebhooks();
@@ -140,9 +140,9 @@ describe("a member's own channel", () => {
     pushes = 1,
     givenId?: string,
   ) {
-    const line = openLine(world);
+    const line = openOutboxHarness(world);
     const { orgId, chloe } = hooks.people;
-    line.hire({
+    line.startWorkers({
       'chat.mail': mailChat(channels),
       'notification.deliver': deliverNotification(channels),
       'notification.mail': mailNotification(channels),
@@ -159,7 +159,7 @@ describe("a member's own channel", () => {
       );
     await line.ask(orgId, 'notification.deliver', { notificationId });
     await waitUntil(async () => {
-      await line.relay();
+      await line.runRelayTurn();
       // The events of the project and its members have no worker here.
       const rows = (await line.rows(orgId)).filter(({ topic }) => /^(chat|notification)/.test(topic));
       return (

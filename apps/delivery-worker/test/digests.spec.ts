@@ -11,22 +11,22 @@ import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
 import { mailDigest } from '../src/deliver.ts';
 import { requestDigestMails } from '../src/digests.ts';
-import { type Line, openLine, waitUntil } from './line.ts';
+import { type OutboxHarness, openOutboxHarness, waitUntil } from './line.ts';
 
 const world = useWorld({ notifications: notificationsHandlers.notifications });
 let folder: string;
 let mailer: Mailer;
-let line: Line;
+let outboxHarness: OutboxHarness;
 let people: PeopleOf<typeof world>;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'muster-digests-'));
   mailer = createMailer({ folder }, 'Muster <muster@acme.example>', pino({ level: 'silent' }));
-  line = openLine(world);
-  line.hire({ 'digest.mail': mailDigest({ mailer, baseUrl: 'https://muster.example/' }) });
+  outboxHarness = openOutboxHarness(world);
+  outboxHarness.startWorkers({ 'digest.mail': mailDigest({ mailer, baseUrl: 'https://muster.example/' }) });
 });
 afterAll(async () => {
-  await line.close();
+  await outboxHarness.close();
   mailer.close();
   await rm(folder, { recursive: true });
 });
@@ -35,21 +35,24 @@ beforeEach(async () => {
   for (const file of await readdir(folder)) await rm(path.join(folder, file));
 });
 
-const choose = (who: PersonOf<typeof world>, kind: 'mention' | 'assigned' | 'broadcast', enabled = true) =>
-  who.notifications.setPreference({ kind, channel: 'digest', enabled });
+const setPreference = (
+  who: PersonOf<typeof world>,
+  kind: 'mention' | 'assigned' | 'broadcast',
+  enabled = true,
+) => who.notifications.setPreference({ kind, channel: 'digest', enabled });
 
 /** The hour at which digests were due an hour ago, so that they are due now. */
 const dueHour = (new Date().getUTCHours() + 23) % 24;
 
 /** Lets the last digest of all members be as old as given. */
-const sentBefore = (hours: number) =>
+const backdateLastDigest = (hours: number) =>
   world.rows(
     `update notification_digests set sent_until = now() - $2::int * interval '1 hour' where org_id = $1`,
     people.orgId,
     hours,
   );
 
-interface Arranged {
+interface NotificationDraft {
   readonly kind?: 'mention' | 'assigned' | 'broadcast';
   readonly title: string;
   readonly hoursAgo?: number;
@@ -59,7 +62,7 @@ interface Arranged {
 /** Writes an unread notification of a member, and returns its id. */
 async function notify(
   who: PersonOf<typeof world>,
-  { kind = 'mention', title, hoursAgo = 3, story, projectId }: Arranged,
+  { kind = 'mention', title, hoursAgo = 3, story, projectId }: NotificationDraft,
 ) {
   const [row] = await world.rows<{ id: string }>(
     `insert into notifications (org_id, id, member_id, project_id, kind, title, subject, actor, in_inbox, created_at)
@@ -75,7 +78,7 @@ async function notify(
   );
   return row?.id ?? '';
 }
-async function project(key: string, visibility: 'org' | 'private' = 'org'): Promise<string> {
+async function createProject(key: string, visibility: 'org' | 'private' = 'org'): Promise<string> {
   const id = newId();
   await world.rows(
     `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, $3, $4, $5, 'hosted')`,
@@ -88,25 +91,25 @@ async function project(key: string, visibility: 'org' | 'private' = 'org'): Prom
   return id;
 }
 
-const request = () => requestDigestMails(world.database.app, new AbortController().signal, dueHour);
-const requested = () =>
+const requestDigests = () => requestDigestMails(world.database.app, new AbortController().signal, dueHour);
+const listRequestedDigests = () =>
   world.rows<{ member: string }>(
     `select payload ->> 'memberId' as member from outbox where org_id = $1 and topic = 'digest.mail' order by id`,
     people.orgId,
   );
 async function deliver(): Promise<Email[]> {
-  await request();
-  await line.relay();
-  await waitUntil(async () => (await line.rows(people.orgId)).every((row) => row.done));
+  await requestDigests();
+  await outboxHarness.runRelayTurn();
+  await waitUntil(async () => (await outboxHarness.rows(people.orgId)).every((row) => row.done));
   const files = await readdir(folder);
   return Promise.all(files.map(async (file) => PostalMime.parse(await readFile(path.join(folder, file)))));
 }
 
 it('lists what is unread by project and story, with links to the inbox and the settings', async () => {
   const { chloe } = people;
-  for (const kind of ['mention', 'assigned'] as const) await choose(chloe, kind);
-  await sentBefore(30);
-  const [web, docs] = [await project('WEB'), await project('DOCS')];
+  for (const kind of ['mention', 'assigned'] as const) await setPreference(chloe, kind);
+  await backdateLastDigest(30);
+  const [web, docs] = [await createProject('WEB'), await createProject('DOCS')];
   const passkeys = { id: newId(), key: 'WEB-1', title: 'Passkeys' };
   await notify(chloe, { title: 'Ana mentioned you on WEB-1', story: passkeys, projectId: web });
   await notify(chloe, {
@@ -138,41 +141,41 @@ it('lists what is unread by project and story, with links to the inbox and the s
 
 it('sends nothing without anything unread that the member may see', async () => {
   const { chloe } = people;
-  await choose(chloe, 'mention');
-  await sentBefore(30);
+  await setPreference(chloe, 'mention');
+  await backdateLastDigest(30);
   expect(await deliver()).toEqual([]);
-  await sentBefore(30);
+  await backdateLastDigest(30);
   const read = await notify(chloe, { title: 'read' });
   await chloe.notifications.markRead({ notificationIds: [read] });
   const snoozed = await notify(chloe, { title: 'snoozed' });
   const until = new Date(Date.now() + 3_600_000).toISOString();
   await chloe.notifications.snooze({ notificationIds: [snoozed], until });
-  await notify(chloe, { title: 'hidden', projectId: await project('HID', 'private') });
+  await notify(chloe, { title: 'hidden', projectId: await createProject('HID', 'private') });
   expect(await deliver()).toEqual([]);
-  expect(await requested()).toHaveLength(2);
+  expect(await listRequestedDigests()).toHaveLength(2);
 });
 
 it('requests one digest a day, however many workers look', async () => {
   const { chloe, ben } = people;
-  await choose(chloe, 'mention');
-  await choose(ben, 'mention');
-  expect(await requested()).toEqual([]);
-  await request();
-  expect(await requested()).toEqual([]);
-  await sentBefore(30);
-  await Promise.all([request(), request()]);
-  await request();
-  expect((await requested()).map(({ member }) => member).sort()).toEqual(
+  await setPreference(chloe, 'mention');
+  await setPreference(ben, 'mention');
+  expect(await listRequestedDigests()).toEqual([]);
+  await requestDigests();
+  expect(await listRequestedDigests()).toEqual([]);
+  await backdateLastDigest(30);
+  await Promise.all([requestDigests(), requestDigests()]);
+  await requestDigests();
+  expect((await listRequestedDigests()).map(({ member }) => member).sort()).toEqual(
     [chloe.me.memberId, ben.me.memberId].sort(),
   );
 });
 
 it('ends when the member turns it off for the last kind', async () => {
   const { chloe } = people;
-  await choose(chloe, 'mention');
-  await choose(chloe, 'mention', false);
-  await sentBefore(30);
-  await request();
-  expect(await requested()).toEqual([]);
+  await setPreference(chloe, 'mention');
+  await setPreference(chloe, 'mention', false);
+  await backdateLastDigest(30);
+  await requestDigests();
+  expect(await listRequestedDigests()).toEqual([]);
   expect(await world.rows('select from notification_digests where org_id = $1', people.orgId)).toEqual([]);
 });

@@ -8,12 +8,12 @@ import { acceptAppCode } from '@muster/forges';
 import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import { acmeRepository, pullEvent, type PullRequestExample, shaOf } from '@muster/testing/github';
-import { type Connected, deliver, seals } from './forge-deliveries.ts';
+import { type ForgeConnection, deliver, secretCipher } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
 import { type ReceivedForgeCall, type ForgeServer, openForge, replyWith } from './forge-server.ts';
 
 const world = useWorld(withInternalHandlers(handlers), reactions);
-const setUp = { seals, baseUrl: 'https://muster.example' };
+const forgesConfig = { seals: secretCipher, baseUrl: 'https://muster.example' };
 const a = shaOf('a');
 const life: PullRequestExample = {
   ...{ repository: acmeRepository, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
@@ -104,19 +104,19 @@ afterEach(async () => {
   await forge.close();
 });
 
-const take = (given = code) =>
-  acceptAppCode(world.database.app, setUp, { connectionId, ticket, code: given });
+const exchangeCode = (given = code) =>
+  acceptAppCode(world.database.app, forgesConfig, { connectionId, ticket, code: given });
 const settle = () => jobs.settle(people.orgId);
 const connectionNow = async () => (await people.ana.forges.get({ connectionId })).connection;
 const paths = () => forge.asked.map(({ method, path }) => `${method} ${path}`);
 const send = (signedWith: string, ...event: Parameters<typeof pullEvent>) => {
-  const connected: Connected = { id: connectionId, kind: 'github', secret: signedWith };
+  const connected: ForgeConnection = { id: connectionId, kind: 'github', secret: signedWith };
   return deliver(world, people, connected, pullEvent(...event));
 };
 
 describe('a GitHub App made of the manifest', () => {
   it('gives the connection its secret and its credentials, by a code that works once', async () => {
-    await take();
+    await exchangeCode();
     await settle();
     expect(paths()).toEqual([`POST /api/v3/app-manifests/${code}/conversions`]);
     expect(forge.asked[0]?.headers).toMatchObject({ 'user-agent': 'Muster' });
@@ -129,13 +129,13 @@ describe('a GitHub App made of the manifest', () => {
     expect(items).toMatchObject([
       { actor: { kind: 'system', name: 'GitHub' }, data: { fields: ['credentials', 'secret'] } },
     ]);
-    await take('another');
+    await exchangeCode('another');
     await settle();
     expect(forge.asked).toHaveLength(1);
   });
 
   it('keeps neither the code nor the keys where they can be read', async () => {
-    await take();
+    await exchangeCode();
     const written = async () =>
       JSON.stringify([
         await world.rows(`select payload::text from outbox where org_id = $1`, people.orgId),
@@ -151,7 +151,7 @@ describe('a GitHub App made of the manifest', () => {
   });
 
   it('is believed by its own webhook secret, and no more by the one before', async () => {
-    await take();
+    await exchangeCode();
     await settle();
     await people.ana.projects.create({ key: 'WEB', name: 'Web' });
     await people.ana.forges.repositories.link({
@@ -162,7 +162,7 @@ describe('a GitHub App made of the manifest', () => {
   });
 
   it('sends the check of a head as its installation, for which it signs', async () => {
-    await take();
+    await exchangeCode();
     await settle();
     await people.ana.projects.create({ key: 'WEB', name: 'Web' });
     await people.ana.forges.repositories.link({
@@ -195,19 +195,19 @@ describe('an app that came to nothing', () => {
     ['without what GitHub documents', { status: 201, json: { id: 1 } }, 'html_url'],
   ])('%s leaves the connection as it was, and says so', async (_what, how, words) => {
     forge.answer(how);
-    await take();
+    await exchangeCode();
     await settle();
     const { credentialsKind, appUrl, lastError } = await connectionNow();
     expect([credentialsKind, appUrl, lastError?.doing]).toEqual([null, null, 'makeApp']);
     expect(lastError?.message).toContain(words);
     answerAsGitHub(forge);
-    await take();
+    await exchangeCode();
     await settle();
     expect(await connectionNow()).toMatchObject({ credentialsKind: 'app', lastError: null });
   });
 
   it('because the connection has credentials by then changes nothing', async () => {
-    await take();
+    await exchangeCode();
     await people.ana.forges.update({ connectionId, credentials: { token: 'ghp_1' } });
     await settle();
     expect(forge.asked).toEqual([]);

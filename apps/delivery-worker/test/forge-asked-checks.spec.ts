@@ -2,15 +2,22 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { acmeRepository, pullEvent, timeAfterSeconds, shaOf, suiteEvent } from '@muster/testing/github';
-import { isPull, life, merge, mergeUrl, told, useAskedForge } from './asked-forge.ts';
+import {
+  isPull,
+  pullRequest,
+  mergeRequest,
+  mergeUrl,
+  forgePullAnswer,
+  useForgeFixture,
+} from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';
 import { replyWith } from './forge-server.ts';
 
-const { world, now, begin, beQuiet, turn, gets, executionNow, deliveries, answers } = useAskedForge();
+const { world, now, begin, beQuiet, turn, gets, executionNow, deliveries, answers } = useForgeFixture();
 const [a, b] = [shaOf('a'), shaOf('b')];
 
 describe('checks that were not delivered', () => {
-  const open = () => told(pullEvent(life, 'edited', a, 3), 'open');
+  const open = () => forgePullAnswer(pullEvent(pullRequest, 'edited', a, 3), 'open');
   const suite = (id: number, conclusion: string | null, runs = 1) => ({
     ...{ id, head_sha: a, status: conclusion === null ? 'queued' : 'completed', conclusion },
     ...{ updated_at: timeAfterSeconds(4), app: { id }, latest_check_runs_count: runs },
@@ -77,7 +84,7 @@ describe('checks that were not delivered', () => {
       world,
       now.people,
       now.connection,
-      suiteEvent(life, a, { app: 3, conclusion: 'success', seconds: 4 }),
+      suiteEvent(pullRequest, a, { app: 3, conclusion: 'success', seconds: 4 }),
     );
     answers(open(), {}, ofGitHub([{ ...suite(3, 'success'), updated_at: timeAfterSeconds(5) }]));
     await beQuiet();
@@ -179,7 +186,7 @@ describe('checks that were not delivered', () => {
     await begin('gitlab');
     const pipeline = { ...of, id: 5, source: 'merge_request_event', created_at: timeAfterSeconds(3) };
     const passed = [{ ...pipeline, status: 'success', updated_at: timeAfterSeconds(4) }];
-    answers({ ...merge, state: 'opened', sha: a, web_url: mergeUrl }, {}, { '/pipelines': passed });
+    answers({ ...mergeRequest, state: 'opened', sha: a, web_url: mergeUrl }, {}, { '/pipelines': passed });
     await turn();
     expect(gets().at(-1)?.path).toBe(`/api/v4/projects/${acmeRepository.id}/pipelines?sha=${a}&per_page=100`);
     expect(await checksNow()).toBe('passing');

@@ -1,10 +1,10 @@
 /** The worker asks the forge for the id of a repository that was linked by its URL. */
 import { describe, expect, it } from '@jest/globals';
 import { acmeRepository, pullEvent, shaOf } from '@muster/testing/github';
-import { life, useAskedForge } from './asked-forge.ts';
+import { pullRequest, useForgeFixture } from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';
 
-const { world, now, settle, gets } = useAskedForge();
+const { world, now, settle, gets } = useForgeFixture();
 const a = shaOf('a');
 
 describe('a repository that was linked by its address', () => {
@@ -40,7 +40,7 @@ describe('a repository that was linked by its address', () => {
     expect(gets().map((one) => one.path)).toEqual([path]);
     expect(await linked()).toEqual([String(acmeRepository.id)]);
     if (kind === 'gitlab') return;
-    const renamed = pullEvent({ ...life, repository: repository('core') }, 'opened', a, 1);
+    const renamed = pullEvent({ ...pullRequest, repository: repository('core') }, 'opened', a, 1);
     const { outcome } = await deliver(world, now.people, now.connection, renamed);
     expect(outcome).toMatchObject([{ result: 'parked' }]);
   });

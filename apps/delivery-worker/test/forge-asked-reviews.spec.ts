@@ -1,11 +1,11 @@
 /** The worker fetches the reviews of Gitea and Forgejo by their API. */
 import { describe, expect, it } from '@jest/globals';
 import { pullEvent, timeAfterSeconds, shaOf } from '@muster/testing/github';
-import { life, told, useAskedForge } from './asked-forge.ts';
+import { pullRequest, forgePullAnswer, useForgeFixture } from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';
 
 const { world, now, start, handIn, begin, settle, gets, asked, executionNow, deliveries, answers } =
-  useAskedForge();
+  useForgeFixture();
 const a = shaOf('a');
 
 describe('reviews, which Gitea and Forgejo deliver without the right of the reviewer', () => {
@@ -16,12 +16,16 @@ describe('reviews, which Gitea and Forgejo deliver without the right of the revi
   const rejected = {
     event: 'pull_request_rejected',
     payload: {
-      ...pullEvent(life, 'reviewed', a, 5).payload,
+      ...pullEvent(pullRequest, 'reviewed', a, 5).payload,
       ...{ review: { type: 'pull_request_review_rejected', content: 'No.' }, sender: { id: 5 } },
     },
   };
   const hear = async (...reviews: object[]) => {
-    answers(told(pullEvent(life, 'edited', a, 5), 'open'), {}, { '/pulls/7/reviews': reviews });
+    answers(
+      forgePullAnswer(pullEvent(pullRequest, 'edited', a, 5), 'open'),
+      {},
+      { '/pulls/7/reviews': reviews },
+    );
     const { outcome } = await deliver(world, now.people, now.connection, rejected);
     await settle();
     return [outcome[0]?.reason, (await executionNow()).needsRework];
@@ -54,8 +58,12 @@ describe('reviews, which Gitea and Forgejo deliver without the right of the revi
     'are fetched once the work is known at %s, where they came before',
     async (kind) => {
       await start(kind);
-      await deliver(world, now.people, now.connection, pullEvent(life, 'opened', a, 1));
-      answers(told(pullEvent(life, 'edited', a, 5), 'open'), {}, { '/pulls/7/reviews': [review(2, 5)] });
+      await deliver(world, now.people, now.connection, pullEvent(pullRequest, 'opened', a, 1));
+      answers(
+        forgePullAnswer(pullEvent(pullRequest, 'edited', a, 5), 'open'),
+        {},
+        { '/pulls/7/reviews': [review(2, 5)] },
+      );
       const { outcome } = await deliver(world, now.people, now.connection, rejected);
       expect(outcome[0]?.reason).toContain('belongs to no known work');
       await settle();
@@ -64,7 +72,7 @@ describe('reviews, which Gitea and Forgejo deliver without the right of the revi
       await settle();
       expect((await executionNow()).needsRework).toBe(true);
       expect(asked()).toHaveLength(1);
-      await deliver(world, now.people, now.connection, pullEvent(life, 'edited', a, 6));
+      await deliver(world, now.people, now.connection, pullEvent(pullRequest, 'edited', a, 6));
       await settle();
       expect(asked()).toHaveLength(1);
     },

@@ -2,19 +2,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ForgeKind } from '@muster/contract';
 import { pullEvent, shaOf } from '@muster/testing/github';
-import { life, useAskedForge } from './asked-forge.ts';
+import { pullRequest, useForgeFixture } from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';
 import { type ReceivedForgeCall, replyWith } from './forge-server.ts';
 
-const asked = useAskedForge();
-const { now } = asked;
+const forgeFixture = useForgeFixture();
+const { now } = forgeFixture;
 const [a, b] = [shaOf('a'), shaOf('b')];
-const base = shaOf('0');
+const baseSha = shaOf('0');
 
 const patch = '@@ -1 +1,2 @@\n-old\n+new\n+more';
 const githubFiles = [
   {
-    ...{ sha: base, filename: 'src/a.ts', status: 'modified', additions: 2, deletions: 1, changes: 3 },
+    ...{ sha: baseSha, filename: 'src/a.ts', status: 'modified', additions: 2, deletions: 1, changes: 3 },
     ...{ blob_url: 'x', raw_url: 'x', contents_url: 'x', patch },
   },
   {
@@ -56,8 +56,8 @@ Binary files /dev/null and b/pic.png differ
 
 const pullOf = (kind: ForgeKind, head: string) =>
   kind === 'gitlab'
-    ? { iid: 7, sha: head, diff_refs: { base_sha: base, head_sha: head, start_sha: base } }
-    : { number: 7, head: { sha: head }, base: { sha: shaOf('9') }, merge_base: base };
+    ? { iid: 7, sha: head, diff_refs: { base_sha: baseSha, head_sha: head, start_sha: baseSha } }
+    : { number: 7, head: { sha: head }, base: { sha: shaOf('9') }, merge_base: baseSha };
 
 /** Answers like a forge whose pull request has this head. The files come in two pages. */
 const answerAs = (kind: ForgeKind, head: string) => {
@@ -75,7 +75,7 @@ const answerAs = (kind: ForgeKind, head: string) => {
 /** Performs the jobs that ask for changed files. Their errors are returned. */
 const readChanges = async (): Promise<string[]> => {
   const errors: string[] = [];
-  for (const row of await now.jobs.waitingForChanges(now.people.orgId))
+  for (const row of await now.jobs.listPendingChanges(now.people.orgId))
     await now.jobs.perform(now.people.orgId, row).catch((error: unknown) => {
       errors.push((error as Error).message);
     });
@@ -86,7 +86,7 @@ const diff = (path?: string) =>
 
 describe('the changed files of a pull request', () => {
   it.each<ForgeKind>(['github', 'gitlab', 'gitea', 'forgejo'])('are read from %s once', async (kind) => {
-    await asked.begin(kind);
+    await forgeFixture.begin(kind);
     expect((await diff()).changes).toMatchObject({ state: 'pending', problem: null, currentHeadSha: a });
     answerAs(kind, a);
     expect(await readChanges()).toEqual([]);
@@ -94,7 +94,7 @@ describe('the changed files of a pull request', () => {
     const isWhole = kind === 'gitea' || kind === 'forgejo';
     expect(changes).toMatchObject({
       ...{ state: 'ready', source: 'forge', headSha: a, isCurrent: true, attachmentId: null },
-      ...{ baseSha: base, fileCount: isWhole ? 3 : 4 },
+      ...{ baseSha, fileCount: isWhole ? 3 : 4 },
     });
     expect(files.slice(0, 3)).toMatchObject([
       { path: 'src/a.ts', status: 'modified', additions: 2, deletions: 1, binary: false },
@@ -105,35 +105,40 @@ describe('the changed files of a pull request', () => {
     expect((await diff('src/a.ts')).patch).toEqual({ path: 'src/a.ts', text: patch, truncated: false });
 
     const count = now.forge.asked.length;
-    await asked.turn();
-    expect(await now.jobs.waitingForChanges(now.people.orgId)).toEqual([]);
+    await forgeFixture.turn();
+    expect(await now.jobs.listPendingChanges(now.people.orgId)).toEqual([]);
     expect(now.forge.asked.slice(count).filter(({ path }) => /files|diffs|\.diff/.test(path))).toEqual([]);
   });
 
   it('are of no head that was replaced while they were read', async () => {
-    await asked.begin();
+    await forgeFixture.begin();
     answerAs('github', b);
     expect(await readChanges()).toEqual([]);
     expect((await diff()).changes.state).toBe('pending');
-    await deliver(asked.world, now.people, now.connection, pullEvent(life, 'synchronize', b, 2));
-    await asked.settle();
+    await deliver(
+      forgeFixture.world,
+      now.people,
+      now.connection,
+      pullEvent(pullRequest, 'synchronize', b, 2),
+    );
+    await forgeFixture.settle();
     expect(await readChanges()).toEqual([]);
     expect((await diff()).changes).toMatchObject({ state: 'ready', headSha: b });
   });
 
   it('are compared with the base for a branch without a pull request', async () => {
-    await asked.begin();
-    await asked.world.rows('update forge_pulls set number = null where org_id = $1', now.people.orgId);
-    now.forge.answer({ status: 200, json: { merge_base_commit: { sha: base }, files: githubFiles } });
+    await forgeFixture.begin();
+    await forgeFixture.world.rows('update forge_pulls set number = null where org_id = $1', now.people.orgId);
+    now.forge.answer({ status: 200, json: { merge_base_commit: { sha: baseSha }, files: githubFiles } });
     await readChanges();
     expect(now.forge.asked.at(-1)?.path).toContain(`/compare/main...${a}`);
-    expect((await diff()).changes).toMatchObject({ state: 'ready', baseSha: base, fileCount: 4 });
+    expect((await diff()).changes).toMatchObject({ state: 'ready', baseSha, fileCount: 4 });
   });
 });
 
 describe('a forge that gives none', () => {
   it('is away: viewers see why, and the job is tried again', async () => {
-    await asked.begin();
+    await forgeFixture.begin();
     now.forge.answer({ status: 502, json: { message: 'Bad gateway' } });
     expect(await readChanges()).toEqual([expect.stringContaining('answered 502')]);
     expect((await diff()).changes).toMatchObject({
@@ -149,10 +154,10 @@ describe('a forge that gives none', () => {
     ['refuses', { status: 404, json: { message: 'Not Found' } }, /answered 404: Not Found/],
     ['answers in another format', { status: 200, json: { files: 'many' } }, /unexpected format/],
   ])('%s: that is no failure of the connection', async (_, answer, message) => {
-    await asked.begin();
+    await forgeFixture.begin();
     now.forge.answer(answer);
     expect(await readChanges()).toEqual([]);
-    expect(await now.jobs.waitingForChanges(now.people.orgId)).toEqual([]);
+    expect(await now.jobs.listPendingChanges(now.people.orgId)).toEqual([]);
     expect((await diff()).changes.problem).toEqual({
       ...{ code: 'forge_refused', message: expect.stringMatching(message) },
     });
@@ -161,17 +166,17 @@ describe('a forge that gives none', () => {
   });
 
   it('limits its calls: they are made when it allows them', async () => {
-    await asked.begin();
+    await forgeFixture.begin();
     now.forge.answer({ status: 429, headers: { 'retry-after': '1800' }, json: {} });
     expect(await readChanges()).toEqual([]);
     expect((await diff()).changes.problem).toMatchObject({ code: 'forge_away' });
-    const [again] = await now.jobs.waitingForChanges(now.people.orgId);
+    const [again] = await now.jobs.listPendingChanges(now.people.orgId);
     expect(again?.dueIn).toBeGreaterThan(1_700);
   });
 
   it('has no credentials: nothing is expected from it', async () => {
-    await asked.begin('github', null);
-    expect(await now.jobs.waitingForChanges(now.people.orgId)).toEqual([]);
+    await forgeFixture.begin('github', null);
+    expect(await now.jobs.listPendingChanges(now.people.orgId)).toEqual([]);
     expect((await diff()).changes).toMatchObject({ state: 'unavailable', problem: { code: 'no_source' } });
   });
 });

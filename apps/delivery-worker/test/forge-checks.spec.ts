@@ -12,7 +12,7 @@ import {
   shaOf,
   suiteEvent,
 } from '@muster/testing/github';
-import { connect, type Connected, deliver } from './forge-deliveries.ts';
+import { connect, type ForgeConnection, deliver } from './forge-deliveries.ts';
 
 const world = useWorld(withInternalHandlers(handlers), reactions);
 const [a, b] = [shaOf('a'), shaOf('b')];
@@ -21,7 +21,7 @@ const life: PullRequestExample = {
 };
 
 let people: PeopleOf<typeof world>;
-let connection: Connected;
+let connection: ForgeConnection;
 let executionId: string;
 
 /** Creates work that was submitted with a forge's pull request. */
@@ -47,7 +47,7 @@ async function begin(kind: ForgeKind, url: string): Promise<void> {
 }
 const send = (sent: Parameters<typeof deliver>[3]) => deliver(world, people, connection, sent);
 const executionNow = async () => (await people.ana.deliveryExecutions.get({ executionId })).execution;
-const standing = async () => {
+const readStates = async () => {
   const { state, needsRework } = await executionNow();
   return [state, needsRework];
 };
@@ -65,7 +65,7 @@ describe('the checks of a head', () => {
     expect(await checks()).toBeNull();
     await send(suiteEvent(life, a, { app: 1, conclusion: 'failure', seconds: 4 }));
     expect(await checks()).toBe('failing');
-    expect(await standing()).toEqual(['submitted', true]);
+    expect(await readStates()).toEqual(['submitted', true]);
     await send(suiteEvent(life, a, { app: 1, conclusion: 'success', seconds: 6 }));
     expect(await checks()).toBe('passing');
   });

@@ -8,7 +8,7 @@ import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People, type World } from '@muster/testing';
 
 export const environment = { handlers: performableHandlers(handlers), reactions };
-export const seals = createSecretCipher([]);
+export const secretCipher = createSecretCipher([]);
 
 const eventHeader: Readonly<Record<ForgeKind, string>> = {
   github: 'x-github-event',
@@ -34,7 +34,7 @@ export function standardHeaders(secret: string, id: string, body: string): Recor
   return { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': `v1,${signature}` };
 }
 
-export interface Connected {
+export interface ForgeConnection {
   readonly id: string;
   readonly kind: ForgeKind;
   readonly secret: string;
@@ -46,8 +46,8 @@ export interface SentDelivery {
   readonly deliveryId?: string;
 }
 
-export function signed(
-  { kind, secret }: Connected,
+export function signDelivery(
+  { kind, secret }: ForgeConnection,
   { event, payload, deliveryId = randomUUID() }: SentDelivery,
 ): { headers: Record<string, string>; body: string; deliveryId: string } {
   const body = JSON.stringify(payload);
@@ -62,14 +62,14 @@ export function signed(
 export async function deliver(
   world: World<AllHandlers>,
   people: People<AllHandlers>,
-  connection: Connected,
+  connection: ForgeConnection,
   sent: SentDelivery,
 ): Promise<ForgeDelivery> {
-  const { headers, body, deliveryId } = signed(connection, sent);
-  await receiveDelivery(world.database.app, seals, {
+  const { headers, body, deliveryId } = signDelivery(connection, sent);
+  await receiveDelivery(world.database.app, secretCipher, {
     ...{ connectionId: connection.id, headers, body: Buffer.from(body) },
   });
-  await readAll(world, people.orgId);
+  await processDeliveries(world, people.orgId);
   const { items } = await people.ana.forges.deliveries.list({ connectionId: connection.id, limit: 200 });
   const found = items.find((item) => item.deliveryId === deliveryId);
   if (found === undefined) throw new Error('the delivery was not kept');
@@ -77,7 +77,7 @@ export async function deliver(
 }
 
 /** Performs the requested jobs, in order. */
-export async function readAll(world: World<AllHandlers>, orgId: string): Promise<void> {
+export async function processDeliveries(world: World<AllHandlers>, orgId: string): Promise<void> {
   for (;;) {
     const jobs = await world.rows<{ id: string; topic: string; payload: Record<string, string> }>(
       `select id, topic, payload from outbox
@@ -104,7 +104,7 @@ export async function readAll(world: World<AllHandlers>, orgId: string): Promise
 export async function withGithub(
   world: World<AllHandlers>,
   link: { readonly url: string } | { readonly externalId: string },
-): Promise<{ people: People<AllHandlers>; github: Connected }> {
+): Promise<{ people: People<AllHandlers>; github: ForgeConnection }> {
   const people = await world.org({ policy: { requireMergeProof: true, mergeProof: 'verified' } });
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });
   const github = await connect(people, 'github');
@@ -116,7 +116,7 @@ export async function connect(
   people: People<AllHandlers>,
   kind: ForgeKind,
   baseUrl?: string,
-): Promise<Connected> {
+): Promise<ForgeConnection> {
   const { connection, setup } = await people.ana.forges.connect({
     kind,
     ...(baseUrl !== undefined && { baseUrl }),

@@ -13,7 +13,7 @@ import { type World } from '@muster/testing';
 import { createAskForge } from '../src/ask-forge.ts';
 import { createJobPerformer } from '../src/perform.ts';
 import { createSender } from '@muster/outbound/sender';
-import { seals, environment } from './forge-deliveries.ts';
+import { secretCipher, environment } from './forge-deliveries.ts';
 import { workersWith } from './line.ts';
 
 export interface ForgeRow {
@@ -27,9 +27,9 @@ export interface ForgeRow {
 
 export interface ForgeJobs {
   /** Lists the organization's unprocessed outbox rows, oldest first, except those that ask for changed files. */
-  waiting(orgId: string): Promise<ForgeRow[]>;
+  listPending(orgId: string): Promise<ForgeRow[]>;
   /** Lists the outbox rows that ask for changed files. */
-  waitingForChanges(orgId: string): Promise<ForgeRow[]>;
+  listPendingChanges(orgId: string): Promise<ForgeRow[]>;
   /** Performs the job of one outbox row and throws the error of that job. */
   perform(orgId: string, row: Pick<ForgeRow, 'id' | 'topic'>): Promise<string>;
   /** Performs all rows that are due or due soon, including those that they create. */
@@ -44,7 +44,7 @@ export function openForgeJobs(world: World, networks = '127.0.0.0/8:*'): ForgeJo
   const sender = createSender({ networks: parseNetworks(networks) });
   const pool = world.database.app;
   const calls = createForgeCalls({
-    ...{ pool, environment, seals, ask: createAskForge(sender) },
+    ...{ pool, environment, seals: secretCipher, ask: createAskForge(sender) },
     linkToStory: ({ key }) => `https://muster.example/stories/${key}`,
   });
   const run = createJobPerformer(
@@ -77,9 +77,9 @@ export function openForgeJobs(world: World, networks = '127.0.0.0/8:*'): ForgeJo
   const perform: ForgeJobs['perform'] = (orgId, { id, topic }) =>
     run(topic, { orgId, rowId: id }, new AbortController().signal);
   return {
-    waiting,
+    listPending: waiting,
     perform,
-    waitingForChanges: (orgId) => rowsOf(orgId, 'forge.changes'),
+    listPendingChanges: (orgId) => rowsOf(orgId, 'forge.changes'),
     settle: async (orgId) => {
       for (;;) {
         const due = (await waiting(orgId)).find(({ dueIn }) => dueIn <= soonSeconds);

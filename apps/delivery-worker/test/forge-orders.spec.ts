@@ -4,19 +4,19 @@ import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type Actor } from '@muster/contract';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import fc from 'fast-check';
-import { type Connected, deliver, withGithub } from './forge-deliveries.ts';
+import { type ForgeConnection, deliver, withGithub } from './forge-deliveries.ts';
 import { acmeRepository, type PullRequestExample, pullUrl, lifecycleEvents } from '@muster/testing/github';
 
 const world = useWorld(withInternalHandlers(handlers), reactions);
 
 let people: PeopleOf<typeof world>;
-let github: Connected;
+let github: ForgeConnection;
 beforeEach(async () => {
   ({ people, github } = await withGithub(world, { externalId: String(acmeRepository.id) }));
 });
 
 /** Returns the final state of the work, without values that are unique to it. */
-async function endOf(executionId: string, storyId: string): Promise<unknown> {
+async function finalStateOf(executionId: string, storyId: string): Promise<unknown> {
   const [row] = await world.rows<{ forge: Record<string, { kind: string; at: string; sha: string | null }> }>(
     'select forge from executions where org_id = $1 and id = $2',
     people.orgId,
@@ -28,7 +28,7 @@ async function endOf(executionId: string, storyId: string): Promise<unknown> {
   return { forge: row?.forge, state, outcome, needsRework, git, status: story.status };
 }
 
-let works = 0;
+let workCount = 0;
 const shaOf = (letter: 'a' | 'b', number: number): string => number.toString(16).padStart(40, letter);
 const events = lifecycleEvents(
   { repository: acmeRepository, number: 1, branch: '', base: '', title: '', body: null },
@@ -37,11 +37,11 @@ const events = lifecycleEvents(
 );
 
 /** Submits work after this many of the deliveries, and then sends the rest. */
-async function live(order: readonly number[], handedInAfter: number): Promise<unknown> {
+async function playLifecycle(order: readonly number[], handedInAfter: number): Promise<unknown> {
   // Each execution has its own pull request, because a fact about a pull request applies to only one
   // execution.
-  works += 1;
-  const number = 1_000 + works;
+  workCount += 1;
+  const number = 1_000 + workCount;
   const life: PullRequestExample = {
     ...{ repository: acmeRepository, number, branch: `topic-${number}`, base: 'main' },
     ...{ title: 'Land it', body: null },
@@ -71,7 +71,7 @@ async function live(order: readonly number[], handedInAfter: number): Promise<un
     pullRequest: { number, url: pullUrl(life) },
   });
   await send(order.slice(handedInAfter));
-  const text = JSON.stringify(await endOf(execution.id, story.id));
+  const text = JSON.stringify(await finalStateOf(execution.id, story.id));
   return JSON.parse(
     text
       .replaceAll(`topic-${number}`, 'topic')
@@ -83,7 +83,7 @@ async function live(order: readonly number[], handedInAfter: number): Promise<un
 
 it('comes to one end in any order, with any of it delivered twice, and handed in at any time', async () => {
   const inOrder = events.map((_, index) => index);
-  const end = await live(inOrder, 2);
+  const end = await playLifecycle(inOrder, 2);
   expect(end).toMatchObject({
     ...{ state: 'completed', outcome: 'succeeded', status: 'done', needsRework: false },
     git: { headSha: 'b', checks: 'passing', pullRequest: { state: 'merged' } },
@@ -95,14 +95,14 @@ it('comes to one end in any order, with any of it delivered twice, and handed in
   });
   await fc.assert(
     fc.asyncProperty(orders, async ({ order, handedInAfter }) => {
-      expect(await live(order, handedInAfter)).toEqual(end);
+      expect(await playLifecycle(order, handedInAfter)).toEqual(end);
     }),
     { numRuns: 40 },
   );
 }, 120_000);
 
 it('is told by the forge alone', async () => {
-  await live(
+  await playLifecycle(
     events.map((_, index) => index),
     2,
   );

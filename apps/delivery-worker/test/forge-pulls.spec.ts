@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 
 import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
-import { type Connected, deliver, withGithub } from './forge-deliveries.ts';
+import { type ForgeConnection, deliver, withGithub } from './forge-deliveries.ts';
 import {
   acmeRepository,
   mergedEvent,
@@ -25,7 +25,7 @@ const b = shaOf('b');
 
 let people: PeopleOf<typeof world>;
 let chloe: PersonOf<typeof world>;
-let github: Connected;
+let github: ForgeConnection;
 let storyId: string;
 let held: { executionId: string; leaseToken: string };
 let life: PullRequestExample;
@@ -60,7 +60,7 @@ const send = (sent: Parameters<typeof deliver>[3], connection = github) =>
   deliver(world, people, connection, sent);
 const executionNow = async () =>
   (await people.ana.deliveryExecutions.get({ executionId: held.executionId })).execution;
-async function standing() {
+async function readStates() {
   const { state, needsRework } = await executionNow();
   return [state, needsRework, (await people.ana.stories.get({ storyId })).story.status];
 }
@@ -96,7 +96,7 @@ describe('a pull request is its repository and number', () => {
       expect((await send(event)).outcome).toMatchObject([{ result: 'noted', reason }]);
     expect(await executionNow()).toMatchObject({ state: before.state, git: before.git, needsRework: false });
     await send(mergedEvent(life, a, 6));
-    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect(await readStates()).toEqual(['completed', false, 'done']);
   });
 
   it('so that the branch’s name alone does not say which linked repository the work is in', async () => {
@@ -109,10 +109,10 @@ describe('a pull request is its repository and number', () => {
     for (const event of [pullEvent(elsewhere(), 'opened', b, 2), mergedEvent(elsewhere(), b, 3)])
       expect((await send(event)).outcome).toMatchObject(unlocated);
     await send(pullEvent(life, 'opened', a, 4));
-    expect(await standing()).toEqual(['submitted', false, 'in_review']);
+    expect(await readStates()).toEqual(['submitted', false, 'in_review']);
     life = { ...life, body: `Muster-Execution: ${held.executionId}` };
     await send(mergedEvent(life, a, 5));
-    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect(await readStates()).toEqual(['completed', false, 'done']);
     expect((await executionNow()).git?.pullRequest?.url).toBe(pullUrl(life));
   });
 
@@ -122,9 +122,9 @@ describe('a pull request is its repository and number', () => {
     expect(outcome).toMatchObject([{ reason: 'the repository of the work is not known yet' }]);
     await handIn();
     await send(mergedEvent(elsewhere(), b, 5));
-    expect(await standing()).toEqual(['submitted', false, 'in_review']);
+    expect(await readStates()).toEqual(['submitted', false, 'in_review']);
     await send(mergedEvent(life, a, 6));
-    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect(await readStates()).toEqual(['completed', false, 'done']);
   });
 
   it('so that a renamed or moved repository lands what was handed in before and after', async () => {
@@ -137,7 +137,7 @@ describe('a pull request is its repository and number', () => {
     };
     await send(pullEvent({ ...life, repository: renamed }, 'edited', a, 3));
     await send(mergedEvent({ ...life, repository: renamed }, a, 5));
-    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect(await readStates()).toEqual(['completed', false, 'done']);
     const { story } = await people.ana.stories.create({
       projectId: 'WEB',
       title: 'Next',
@@ -148,7 +148,7 @@ describe('a pull request is its repository and number', () => {
     life = { ...life, number: 8, branch: 'topic' };
     await handIn();
     await send(mergedEvent({ ...life, repository: renamed }, b, 7));
-    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect(await readStates()).toEqual(['completed', false, 'done']);
   });
 
   it.each(['/files', '/', '#issuecomment-1', '?diff=split', `/commits/${shaOf('a')}`])(
@@ -157,7 +157,7 @@ describe('a pull request is its repository and number', () => {
       life = { ...life, branch: 'topic' };
       await handIn(pullUrl(life).replace('https://github.com/acme', 'http://www.github.com/Acme') + end);
       await send(mergedEvent(life, a, 5));
-      expect(await standing()).toEqual(['completed', false, 'done']);
+      expect(await readStates()).toEqual(['completed', false, 'done']);
     },
   );
 
@@ -165,13 +165,13 @@ describe('a pull request is its repository and number', () => {
     life = { ...life, branch: 'topic' };
     await handIn();
     await send(pullEvent(life, 'closed', a, 3, { closed_at: timeAfterSeconds(3) }));
-    expect(await standing()).toEqual(['available', true, 'in_review']);
+    expect(await readStates()).toEqual(['available', true, 'in_review']);
     const next = { ...life, number: 8 };
     await send(pullEvent(next, 'opened', a, 4));
     const other = await send(mergedEvent({ ...life, number: 9, branch: 'other' }, b, 5));
     expect(other.outcome).toMatchObject([{ result: 'parked' }]);
     await send(mergedEvent(next, a, 6));
-    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect(await readStates()).toEqual(['completed', false, 'done']);
   });
 
   it('and lands all work that was handed in with it', async () => {
@@ -188,7 +188,7 @@ describe('a pull request is its repository and number', () => {
     });
     const { outcome } = await send(mergedEvent(life, a, 5));
     expect(outcome.map(({ result }) => result)).toEqual(['recorded', 'recorded']);
-    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect(await readStates()).toEqual(['completed', false, 'done']);
     expect((await people.ana.stories.get({ storyId: story.id })).story.status).toBe('done');
   });
 });
@@ -299,7 +299,7 @@ describe('a merged pull request or a pushed commit that reverts merged work', ()
     await send(pullEvent(life, 'opened', a, 1));
     await handIn();
     await send(mergedEvent(life, a, 3));
-    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect(await readStates()).toEqual(['completed', false, 'done']);
   });
 
   it('is an event of the story once, notifies assignee and reviewers, and moves nothing', async () => {
@@ -309,7 +309,7 @@ describe('a merged pull request or a pushed commit that reverts merged work', ()
     await send(merged);
     await send(merged);
     expect(await lines()).toEqual([['WEB-1', 8]]);
-    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect(await readStates()).toEqual(['completed', false, 'done']);
     for (const who of [chloe, people.ben]) {
       expect((await who.notifications.list({ kinds: ['merge_reverted'] })).items).toMatchObject([
         { title: 'The merged work on WEB-1 was reverted by pull request 8', subject: { key: 'WEB-1' } },
@@ -330,7 +330,7 @@ describe('a merged pull request or a pushed commit that reverts merged work', ()
     await send(twice);
     await send({ ...twice, payload: { ...twice.payload, after: shaOf('c') } });
     expect(await lines()).toEqual([['WEB-1', null]]);
-    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect(await readStates()).toEqual(['completed', false, 'done']);
     for (const who of [chloe, people.ben]) {
       expect((await who.notifications.list({ kinds: ['merge_reverted'] })).items).toMatchObject([
         { title: 'The merged work on WEB-1 was reverted by a pushed commit', subject: { key: 'WEB-1' } },

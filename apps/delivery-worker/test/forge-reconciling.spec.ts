@@ -1,17 +1,17 @@
 /** The worker asks the forge's API for facts that the forge did not deliver. */
 import { describe, expect, it } from '@jest/globals';
 import { acmeRepository, mergedEvent, pullEvent, timeAfterSeconds, shaOf } from '@muster/testing/github';
-import { life, merge, mergeUrl, told, useAskedForge } from './asked-forge.ts';
+import { pullRequest, mergeRequest, mergeUrl, forgePullAnswer, useForgeFixture } from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';
 
 const { world, now, begin, beQuiet, settle, turn, asked, executionNow, deliveries, answers } =
-  useAskedForge();
+  useForgeFixture();
 const [a, b] = [shaOf('a'), shaOf('b')];
 
 describe('a merge that was not delivered', () => {
   it.each(['github', 'gitea', 'forgejo'] as const)('lands the story when %s is asked', async (kind) => {
     await begin(kind);
-    answers(told(mergedEvent(life, a, 5), 'closed'));
+    answers(forgePullAnswer(mergedEvent(pullRequest, a, 5), 'closed'));
     await turn();
     const api = kind === 'github' ? '/api/v3' : '/api/v1';
     expect(asked().map(({ path }) => path)).toEqual([`${api}/repos/acme/api/pulls/7`]);
@@ -26,7 +26,7 @@ describe('a merge that was not delivered', () => {
   it('lands the story when GitLab is asked', async () => {
     await begin('gitlab');
     const merged = { state: 'merged', sha: a, merge_commit_sha: shaOf('f'), merged_at: timeAfterSeconds(5) };
-    answers({ ...merge, ...merged, web_url: mergeUrl });
+    answers({ ...mergeRequest, ...merged, web_url: mergeUrl });
     await turn();
     expect(asked().map(({ path }) => path)).toEqual([
       `/api/v4/projects/${acmeRepository.id}/merge_requests/7`,
@@ -36,23 +36,23 @@ describe('a merge that was not delivered', () => {
 
   it('is the same fact when it is delivered after all', async () => {
     await begin();
-    answers(told(mergedEvent(life, a, 5), 'closed'));
+    answers(forgePullAnswer(mergedEvent(pullRequest, a, 5), 'closed'));
     await turn();
-    const { outcome } = await deliver(world, now.people, now.connection, mergedEvent(life, a, 5));
+    const { outcome } = await deliver(world, now.people, now.connection, mergedEvent(pullRequest, a, 5));
     expect(outcome).toMatchObject([{ kind: 'pr_merged', result: 'repeated' }]);
   });
 });
 
 it('learns of another head of one that is open, and keeps nothing where there is no news', async () => {
   await begin();
-  answers(told(pullEvent(life, 'edited', a, 3), 'open'));
+  answers(forgePullAnswer(pullEvent(pullRequest, 'edited', a, 3), 'open'));
   await turn();
   expect(await deliveries()).toHaveLength(1);
-  answers(told(pullEvent(life, 'edited', b, 4), 'open'));
+  answers(forgePullAnswer(pullEvent(pullRequest, 'edited', b, 4), 'open'));
   await beQuiet();
   await turn();
   expect((await executionNow()).git?.headSha).toBe(b);
-  answers(told(pullEvent(life, 'edited', b, 5, { mergeable_state: 'dirty' }), 'open'));
+  answers(forgePullAnswer(pullEvent(pullRequest, 'edited', b, 5, { mergeable_state: 'dirty' }), 'open'));
   await beQuiet();
   await turn();
   expect((await executionNow()).needsRework).toBe(true);
@@ -60,9 +60,9 @@ it('learns of another head of one that is open, and keeps nothing where there is
 
 it('is asked which of two heads of one second came last, also if the first to arrive did', async () => {
   await begin();
-  answers(told(pullEvent(life, 'edited', b, 3), 'open'));
-  await deliver(world, now.people, now.connection, pullEvent(life, 'synchronize', b, 3));
-  await deliver(world, now.people, now.connection, pullEvent(life, 'synchronize', shaOf('c'), 3));
+  answers(forgePullAnswer(pullEvent(pullRequest, 'edited', b, 3), 'open'));
+  await deliver(world, now.people, now.connection, pullEvent(pullRequest, 'synchronize', b, 3));
+  await deliver(world, now.people, now.connection, pullEvent(pullRequest, 'synchronize', shaOf('c'), 3));
   expect((await executionNow()).git?.headSha).toBe(shaOf('c'));
   await settle();
   expect((await executionNow()).git?.headSha).toBe(b);
@@ -70,7 +70,7 @@ it('is asked which of two heads of one second came last, also if the first to ar
 
 it('asks whether anything changed, which costs the forge nothing', async () => {
   await begin();
-  answers(told(pullEvent(life, 'edited', a, 3), 'open'), { etag: '"one"' });
+  answers(forgePullAnswer(pullEvent(pullRequest, 'edited', a, 3), 'open'), { etag: '"one"' });
   await turn();
   now.forge.answer({ status: 304 });
   await beQuiet();
@@ -89,7 +89,7 @@ describe('nothing is asked', () => {
     await turn();
     expect(asked()).toEqual([]);
     await beQuiet();
-    answers(told(pullEvent(life, 'edited', a, 3), 'open'));
+    answers(forgePullAnswer(pullEvent(pullRequest, 'edited', a, 3), 'open'));
     await turn();
     await turn();
     expect(asked()).toHaveLength(1);
@@ -97,7 +97,7 @@ describe('nothing is asked', () => {
 
   it('of work that is over, and of what is closed', async () => {
     await begin();
-    await deliver(world, now.people, now.connection, mergedEvent(life, a, 5));
+    await deliver(world, now.people, now.connection, mergedEvent(pullRequest, a, 5));
     await beQuiet();
     await turn();
     expect(asked()).toEqual([]);
@@ -106,7 +106,7 @@ describe('nothing is asked', () => {
   it('of a forge that cannot be called', async () => {
     await begin('github', null);
     await turn();
-    expect(await now.jobs.waiting(now.people.orgId)).toEqual([]);
+    expect(await now.jobs.listPending(now.people.orgId)).toEqual([]);
   });
 
   it('before the time that the forge named', async () => {

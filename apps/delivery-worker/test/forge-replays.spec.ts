@@ -4,32 +4,32 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { pullEvent, pullUrl, reviewEvent, shaOf } from '@muster/testing/github';
-import { life, useAskedForge } from './asked-forge.ts';
+import { pullRequest, useForgeFixture } from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';
 
-const { world, now, start, handIn, settle, executionNow } = useAskedForge();
+const { world, now, start, handIn, settle, executionNow } = useForgeFixture();
 const a = shaOf('a');
 
-const opened = (branch = life.branch) => pullEvent({ ...life, branch }, 'opened', a, 1);
-const hear = async (branch?: string) =>
+const opened = (branch = pullRequest.branch) => pullEvent({ ...pullRequest, branch }, 'opened', a, 1);
+const receiveOpened = async (branch?: string) =>
   (await deliver(world, now.people, now.connection, opened(branch))).outcome.map(({ result }) => result);
-const topics = async () => (await now.jobs.waiting(now.people.orgId)).map(({ topic }) => topic);
+const topics = async () => (await now.jobs.listPending(now.people.orgId)).map(({ topic }) => topic);
 const lease = () => now.people.chloe.deliveryExecutions;
 
 describe('a fact that came before its work was known is recorded', () => {
-  const isRecorded = async () => (await executionNow()).git?.pullRequest?.url === pullUrl(life);
+  const isRecorded = async () => (await executionNow()).git?.pullRequest?.url === pullUrl(pullRequest);
 
   it('once the branch is told', async () => {
     await start();
-    expect(await hear()).toEqual(['parked']);
-    await lease().update({ ...now.held, git: { branch: life.branch } });
+    expect(await receiveOpened()).toEqual(['parked']);
+    await lease().update({ ...now.held, git: { branch: pullRequest.branch } });
     await settle();
     expect(await isRecorded()).toBe(true);
   });
 
   it('once the work is handed in with the pull request', async () => {
     await start();
-    expect(await hear()).toEqual(['parked']);
+    expect(await receiveOpened()).toEqual(['parked']);
     await handIn();
     await settle();
     expect((await executionNow()).git?.headSha).toBe(a);
@@ -40,7 +40,7 @@ describe('a fact that came before its work was known is recorded', () => {
     await lease().release(now.held);
     // The branch names the key of the story, so the pull request is linked. The branch also names the second
     // epoch, which no execution has acquired yet.
-    expect(await hear('muster/web-1-e2-land')).toEqual(['linked']);
+    expect(await receiveOpened('muster/web-1-e2-land')).toEqual(['linked']);
     expect((await executionNow()).git?.headSha).toBeNull();
     await lease().acquire({ targetType: 'story', targetId: now.storyId });
     await settle();
@@ -51,8 +51,8 @@ describe('a fact that came before its work was known is recorded', () => {
 describe('several facts that came before their work was known', () => {
   it('are all recorded, each on top of the earlier ones', async () => {
     await start();
-    const requested = reviewEvent(life, 'changes_requested', a, 2, 7);
-    const approved = reviewEvent(life, 'approved', a, 3, 8);
+    const requested = reviewEvent(pullRequest, 'changes_requested', a, 2, 7);
+    const approved = reviewEvent(pullRequest, 'approved', a, 3, 8);
     for (const delivery of [opened(), requested, approved]) {
       const { outcome } = await deliver(world, now.people, now.connection, delivery);
       expect(outcome.map(({ result }) => result)).toEqual(['parked']);
@@ -68,7 +68,7 @@ describe('a look is asked for', () => {
   it('also while nothing waits: a fact that is read at the moment may be put aside after that', async () => {
     await start();
     await settle();
-    await lease().update({ ...now.held, git: { branch: life.branch } });
+    await lease().update({ ...now.held, git: { branch: pullRequest.branch } });
     expect(await topics()).toContain('forge.replay');
   });
 

@@ -12,7 +12,7 @@ export interface ReceivedForgeCall {
 }
 
 /** Answers a request, possibly later. */
-export type RespondToForgeCall = (asked: ReceivedForgeCall, response: ServerResponse) => void;
+export type RespondToForgeCall = (receivedCalls: ReceivedForgeCall, response: ServerResponse) => void;
 
 export interface ForgeServer {
   readonly url: string;

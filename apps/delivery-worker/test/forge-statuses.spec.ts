@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type ForgeKind } from '@muster/contract';
 import { type PeopleOf, waitUntil, useWorld } from '@muster/testing';
-import { type Connected, deliver } from './forge-deliveries.ts';
+import { type ForgeConnection, deliver } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
 import { type ForgeServer, openForge, replyWith } from './forge-server.ts';
 import {
@@ -26,7 +26,7 @@ const life: PullRequestExample = {
 let people: PeopleOf<typeof world>;
 let forge: ForgeServer;
 let jobs: ForgeJobs;
-let connection: Connected;
+let connection: ForgeConnection;
 let storyId: string;
 let held: { executionId: string; leaseToken: string };
 
@@ -42,10 +42,13 @@ afterEach(async () => {
 });
 
 type Credentials = Parameters<PeopleOf<typeof world>['ana']['forges']['connect']>[0]['credentials'];
-const withToken: Credentials = { token: 'forge-token' };
+const tokenCredentials: Credentials = { token: 'forge-token' };
 
 /** Connects a forge and creates work with an open pull request, whose head is the commit `a`. */
-async function begin(kind: ForgeKind = 'github', credentials: Credentials | null = withToken): Promise<void> {
+async function begin(
+  kind: ForgeKind = 'github',
+  credentials: Credentials | null = tokenCredentials,
+): Promise<void> {
   const { connection: made, setup } = await people.ana.forges.connect({
     ...{ kind, baseUrl: forge.url },
     ...(credentials !== null && { credentials }),
@@ -66,10 +69,10 @@ async function begin(kind: ForgeKind = 'github', credentials: Credentials | null
   });
   held = { executionId: execution.id, leaseToken };
   await people.chloe.deliveryExecutions.update({ ...held, git: { branch: 'topic' } });
-  await send(kind === 'gitlab' ? openedMerge : pullEvent(life, 'opened', a, 1));
+  await send(kind === 'gitlab' ? openedMergeEvent : pullEvent(life, 'opened', a, 1));
 }
 /** A GitLab delivery about an opened merge request. */
-const openedMerge = {
+const openedMergeEvent = {
   event: 'Merge Request Hook',
   payload: {
     project: {
@@ -88,8 +91,8 @@ const send = async (sent: Parameters<typeof deliver>[3]): Promise<void> => {
   await deliver(world, people, connection, sent);
 };
 const settle = () => jobs.settle(people.orgId);
-const said = () => forge.asked.map(({ body }) => body as { state: string; description: string });
-const lastSaid = () => [said().at(-1)?.state, said().at(-1)?.description];
+const sentStatuses = () => forge.asked.map(({ body }) => body as { state: string; description: string });
+const lastStatus = () => [sentStatuses().at(-1)?.state, sentStatuses().at(-1)?.description];
 const approve = async (verdict: 'approved' | 'changes_requested' = 'approved') => {
   await people.ben.reviewers.setVerdict({ storyId, verdict, note: 'See above.' });
 };
@@ -112,7 +115,7 @@ describe('the status of a head', () => {
     ]);
     await approve();
     await settle();
-    expect(lastSaid()).toEqual(['success', 'spec v0 · 1 of 1 approvals · no lock conflicts']);
+    expect(lastStatus()).toEqual(['success', 'spec v0 · 1 of 1 approvals · no lock conflicts']);
     await people.ana.comments.create({ storyId, body: 'Fine.' });
     await people.chloe.stories.updateGitMeta({ storyId, git: { baseBranch: 'main' } });
     await people.ana.policy.update({ completeStoryOnMerge: true });
@@ -127,22 +130,22 @@ describe('the status of a head', () => {
     await settle();
     await people.ana.storySpec.update({ storyId, content: 'Otherwise.' });
     await settle();
-    expect(lastSaid()).toEqual(['pending', 'spec v1 · 0 of 1 approvals, 1 stale · no lock conflicts']);
+    expect(lastStatus()).toEqual(['pending', 'spec v1 · 0 of 1 approvals, 1 stale · no lock conflicts']);
     await approve();
     await settle();
-    expect(lastSaid()[0]).toBe('success');
+    expect(lastStatus()[0]).toBe('success');
     await send(pullEvent(life, 'synchronize', b, 5));
     await settle();
     expect(forge.asked.at(-1)?.path).toContain(b);
-    expect(lastSaid()).toEqual(['pending', 'spec v1 · 0 of 1 approvals, 1 stale · no lock conflicts']);
+    expect(lastStatus()).toEqual(['pending', 'spec v1 · 0 of 1 approvals, 1 stale · no lock conflicts']);
   });
 
   it('is against a merge while changes are requested, or others have locked its files', async () => {
     await begin();
     await approve('changes_requested');
     await settle();
-    expect(lastSaid()[0]).toBe('failure');
-    expect(lastSaid()[1]).toMatch(/^changes requested by 1 · /);
+    expect(lastStatus()[0]).toBe('failure');
+    expect(lastStatus()[1]).toMatch(/^changes requested by 1 · /);
     await approve();
     await people.chloe.deliveryExecutions.checkpoint({
       ...held,
@@ -151,19 +154,19 @@ describe('the status of a head', () => {
     });
     const { lock } = await people.ben.locks.acquire({ projectId: 'WEB', resources: ['src/**'] });
     await settle();
-    expect(lastSaid()).toEqual(['failure', 'spec v0 · 1 of 1 approvals · src/a.ts is locked by others']);
+    expect(lastStatus()).toEqual(['failure', 'spec v0 · 1 of 1 approvals · src/a.ts is locked by others']);
     await people.ben.locks.release({ lockId: lock?.id ?? '' });
     await settle();
-    expect(lastSaid()[0]).toBe('success');
+    expect(lastStatus()[0]).toBe('success');
   });
 
   it('is sent to no pull request that is closed, and to no forge that cannot be called', async () => {
     await begin('github', null);
     await approve();
-    expect(await jobs.waiting(people.orgId)).toEqual([]);
-    await people.ana.forges.update({ connectionId: connection.id, credentials: withToken });
+    expect(await jobs.listPending(people.orgId)).toEqual([]);
+    await people.ana.forges.update({ connectionId: connection.id, credentials: tokenCredentials });
     await settle();
-    expect(lastSaid()[0]).toBe('success');
+    expect(lastStatus()[0]).toBe('success');
     await send(pullEvent(life, 'closed', a, 4, { closed_at: timeAfterSeconds(4) }));
     await people.ana.policy.update({ requiredApprovals: 2 });
     await settle();
@@ -174,14 +177,14 @@ describe('the status of a head', () => {
     await begin();
     const responses: ServerResponse[] = [];
     forge.answer((_, response) => responses.push(response));
-    const [first] = (await jobs.waiting(people.orgId)).filter(({ topic }) => topic === 'forge.status');
+    const [first] = (await jobs.listPending(people.orgId)).filter(({ topic }) => topic === 'forge.status');
     if (first === undefined) throw new Error('nothing is to be sent');
     const sending = jobs.perform(people.orgId, first);
     await waitUntil(() => responses.length === 1);
     await approve();
     // Other jobs for the same status send nothing while the first request runs, because the first job
     // compares the status again when its request ends.
-    const others = (await jobs.waiting(people.orgId)).filter(({ id }) => id !== first.id);
+    const others = (await jobs.listPending(people.orgId)).filter(({ id }) => id !== first.id);
     expect(others.length).toBeGreaterThan(0);
     for (const other of others) await jobs.perform(people.orgId, other);
     expect(forge.asked).toHaveLength(1);
@@ -189,7 +192,7 @@ describe('the status of a head', () => {
     for (const response of responses) replyWith(response, 201);
     await sending;
     await settle();
-    expect(said().map(({ state }) => state)).toEqual(['pending', 'success']);
+    expect(sentStatuses().map(({ state }) => state)).toEqual(['pending', 'success']);
   });
 });
 
@@ -235,11 +238,11 @@ describe('a status that is not taken', () => {
     forge.answer({ status: 502 });
     await expect(settle()).rejects.toThrow('answered 502');
     expect((await connectionNow()).lastError?.message).toContain('answered 502');
-    const [row] = await jobs.waiting(people.orgId);
+    const [row] = await jobs.listPending(people.orgId);
     expect(row?.error).toContain('answered 502');
     forge.answer({ status: 201 });
     if (row !== undefined) await jobs.perform(people.orgId, row);
-    expect(lastSaid()[0]).toBe('pending');
+    expect(lastStatus()[0]).toBe('pending');
     expect((await connectionNow()).lastError).toBeNull();
   });
 
@@ -252,7 +255,7 @@ describe('a status that is not taken', () => {
     await approve();
     await settle();
     expect(forge.asked).toHaveLength(1);
-    const dueIn = (await jobs.waiting(people.orgId)).map((row) => row.dueIn);
+    const dueIn = (await jobs.listPending(people.orgId)).map((row) => row.dueIn);
     expect(Math.min(...dueIn)).toBeGreaterThan(500);
     expect((await connectionNow()).lastError?.message).toContain('API rate limit exceeded');
   });
@@ -347,7 +350,7 @@ describe('each forge', () => {
     answersApp('anew');
     await approve();
     await expect(settle()).rejects.toThrow('revoked the installation token');
-    const [row] = await jobs.waiting(people.orgId);
+    const [row] = await jobs.listPending(people.orgId);
     if (row !== undefined) await jobs.perform(people.orgId, row);
     expect(forge.asked.at(-1)).toMatchObject({
       ...{ path: '/api/v3/repos/acme/api/check-runs', headers: { authorization: 'Bearer anew' } },

@@ -5,11 +5,11 @@ import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import {
-  type Connected,
+  type ForgeConnection,
   deliver,
-  readAll,
-  seals,
-  signed,
+  processDeliveries,
+  secretCipher,
+  signDelivery,
   environment,
   withGithub,
 } from './forge-deliveries.ts';
@@ -25,7 +25,7 @@ import {
   shaOf,
   suiteEvent,
 } from '@muster/testing/github';
-import { openLine, waitUntil } from './line.ts';
+import { openOutboxHarness, waitUntil } from './line.ts';
 import { receiveDelivery } from '@muster/forges';
 
 const world = useWorld(withInternalHandlers(handlers), reactions);
@@ -34,7 +34,7 @@ const b = shaOf('b');
 
 let people: PeopleOf<typeof world>;
 let chloe: PersonOf<typeof world>;
-let github: Connected;
+let github: ForgeConnection;
 let storyId: string;
 let held: { executionId: string; leaseToken: string };
 let life: PullRequestExample;
@@ -275,7 +275,7 @@ describe('a fact that comes before its execution', () => {
       ...{ ...held, outcome: 'submitted' },
       pullRequest: { number: 12, url: pullUrl(early) },
     });
-    await readAll(world, people.orgId);
+    await processDeliveries(world, people.orgId);
     expect(await standing()).toEqual(['completed', false, 'done']);
     expect(await world.rows('select id from forge_facts where org_id = $1', people.orgId)).toEqual([]);
   });
@@ -330,9 +330,9 @@ describe('nothing changes by', () => {
     const merged = mergedEvent(life, a, 5);
     await send({ ...merged, deliveryId: 'one' });
     const before = await people.ana.deliveryExecutions.eventsSince({ executionId: held.executionId });
-    const { headers, body } = signed(github, { ...merged, deliveryId: 'one' });
+    const { headers, body } = signDelivery(github, { ...merged, deliveryId: 'one' });
     const again = { connectionId: github.id, headers, body: Buffer.from(body) };
-    expect(await receiveDelivery(world.database.app, seals, again)).toMatchObject({ isNew: false });
+    expect(await receiveDelivery(world.database.app, secretCipher, again)).toMatchObject({ isNew: false });
     expect((await send(merged)).outcome).toMatchObject([{ result: 'repeated' }]);
     expect(await people.ana.deliveryExecutions.eventsSince({ executionId: held.executionId })).toEqual(
       before,
@@ -345,8 +345,8 @@ describe('nothing changes by', () => {
   });
 
   it('a body that nests too deep, which was kept before the hook refused such bodies', async () => {
-    const { headers, body, deliveryId } = signed(github, { event: 'push', payload: {} });
-    await receiveDelivery(world.database.app, seals, {
+    const { headers, body, deliveryId } = signDelivery(github, { event: 'push', payload: {} });
+    await receiveDelivery(world.database.app, secretCipher, {
       ...{ connectionId: github.id, headers, body: Buffer.from(body) },
     });
     await world.rows(
@@ -354,7 +354,7 @@ describe('nothing changes by', () => {
        where org_id = $1 and delivery_id = $2`,
       ...[people.orgId, deliveryId],
     );
-    await readAll(world, people.orgId);
+    await processDeliveries(world, people.orgId);
     const { items } = await people.ana.forges.deliveries.list({ connectionId: github.id, state: 'failed' });
     expect(items.find((item) => item.deliveryId === deliveryId)?.outcome[0]?.reason).toContain(
       'nested more than',
@@ -374,7 +374,7 @@ it('reads a delivery again when it is asked to, once its repository is linked', 
   expect(state).toBe('ignored');
   await people.ana.forges.repositories.link({ projectId: 'WEB', connectionId: github.id, externalId: '5' });
   expect((await people.ana.forges.deliveries.redeliver({ deliveryId: id })).delivery.state).toBe('received');
-  await readAll(world, people.orgId);
+  await processDeliveries(world, people.orgId);
   const { items } = await people.ana.forges.deliveries.list({ connectionId: github.id, state: 'recorded' });
   expect(items.map((item) => item.id)).toEqual([id]);
   const { items: linked } = await people.ana.forges.repositories.list({ projectId: 'WEB' });
@@ -386,9 +386,9 @@ it('reads a delivery again when it is asked to, once its repository is linked', 
 
 it('goes from the delivery through the outbox and the queue to the story', async () => {
   await handIn();
-  const line = openLine(world);
+  const line = openOutboxHarness(world);
   try {
-    line.hire({
+    line.startWorkers({
       'forge.translate': async ({ db, orgId, payload }) => {
         await processDelivery({ db, orgId, environment }, payload.deliveryId);
         return undefined;
@@ -398,12 +398,12 @@ it('goes from the delivery through the outbox and the queue to the story', async
         return undefined;
       },
     });
-    const { headers, body } = signed(github, mergedEvent(life, a, 5));
-    await receiveDelivery(world.database.app, seals, {
+    const { headers, body } = signDelivery(github, mergedEvent(life, a, 5));
+    await receiveDelivery(world.database.app, secretCipher, {
       ...{ connectionId: github.id, headers, body: Buffer.from(body) },
     });
     await waitUntil(async () => {
-      await line.relay();
+      await line.runRelayTurn();
       return (await standing())[0] === 'completed';
     });
   } finally {
@@ -413,18 +413,18 @@ it('goes from the delivery through the outbox and the queue to the story', async
 });
 
 it('fails a delivery that no attempt could process, and says so on the connection', async () => {
-  const { headers, body } = signed(github, mergedEvent(life, a, 5));
-  await receiveDelivery(world.database.app, seals, {
+  const { headers, body } = signDelivery(github, mergedEvent(life, a, 5));
+  await receiveDelivery(world.database.app, secretCipher, {
     ...{ connectionId: github.id, headers, body: Buffer.from(body) },
   });
-  const line = openLine(world);
+  const line = openOutboxHarness(world);
   try {
     await world.rows(
       `update outbox set attempts = 12 where org_id = $1 and topic = 'forge.translate'`,
       people.orgId,
     );
     await waitUntil(async () => {
-      await line.relay();
+      await line.runRelayTurn();
       return line.dead.length > 0;
     });
   } finally {
@@ -439,12 +439,14 @@ it('fails a delivery that no attempt could process, and says so on the connectio
 });
 
 it('takes nothing of a connection that was disconnected, and knows nothing of it', async () => {
-  const { headers, body } = signed(github, mergedEvent(life, a, 5));
+  const { headers, body } = signDelivery(github, mergedEvent(life, a, 5));
   const delivered = { connectionId: github.id, headers, body: Buffer.from(body) };
-  await receiveDelivery(world.database.app, seals, delivered);
+  await receiveDelivery(world.database.app, secretCipher, delivered);
   await people.ana.forges.disconnect({ connectionId: github.id });
-  await expect(receiveDelivery(world.database.app, seals, delivered)).rejects.toMatchObject({ status: 404 });
-  await readAll(world, people.orgId);
+  await expect(receiveDelivery(world.database.app, secretCipher, delivered)).rejects.toMatchObject({
+    status: 404,
+  });
+  await processDeliveries(world, people.orgId);
   expect((await people.ana.forges.list({})).items).toEqual([]);
   await expect(people.ana.forges.get({ connectionId: github.id })).rejects.toMatchObject({ status: 404 });
   expect((await people.ana.forges.repositories.list({ projectId: 'WEB' })).items).toEqual([]);

@@ -10,19 +10,19 @@ import { createSender, type Sender } from '@muster/outbound/sender';
 import { openReceiver, type PushReceiver } from './receiver.ts';
 
 const loopback = parseNetworks('127.0.0.0/8:*');
-const post = { headers: { 'webhook-id': 'one' }, body: '{"type":"x","data":{}}' };
+const webhookRequest = { headers: { 'webhook-id': 'one' }, body: '{"type":"x","data":{}}' };
 let receiver: PushReceiver;
 let senders: Sender[];
-let closing: (() => Promise<void>)[];
+let cleanups: (() => Promise<void>)[];
 
 beforeEach(async () => {
   receiver = await openReceiver();
   senders = [];
-  closing = [];
+  cleanups = [];
 });
 afterEach(async () => {
   for (const sender of senders) sender.close();
-  for (const close of closing) await close();
+  for (const close of cleanups) await close();
   await receiver.close();
 });
 
@@ -39,7 +39,7 @@ describe('an answer that is read', () => {
       const server = createServer((request, response) => {
         response.writeHead(request.method === 'GET' ? 200 : 405, { etag: '"one"' }).end(body);
       });
-      closing.push(() => new Promise((done) => server.close(() => done())));
+      cleanups.push(() => new Promise((done) => server.close(() => done())));
       server.listen(0, '127.0.0.1', () => {
         resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
       });
@@ -69,7 +69,7 @@ describe('an answer that is read', () => {
 describe('a name', () => {
   it('that leads to a forbidden address is not connected to', async () => {
     const sender = senderWith({ networks: [] });
-    await expect(sender.post({ ...post, url: to('localhost') })).rejects.toThrow(
+    await expect(sender.post({ ...webhookRequest, url: to('localhost') })).rejects.toThrow(
       'not sent: the address points to an address outside the public internet',
     );
     expect(receiver.received).toEqual([]);
@@ -83,7 +83,9 @@ describe('a name', () => {
         { address: '169.254.169.254', family: 4 },
       ],
     });
-    await expect(sender.post({ ...post, url: to('hooks.example') })).rejects.toThrow('never sends to');
+    await expect(sender.post({ ...webhookRequest, url: to('hooks.example') })).rejects.toThrow(
+      'never sends to',
+    );
     expect(receiver.received).toEqual([]);
   });
 
@@ -98,15 +100,19 @@ describe('a name', () => {
         return [{ address: answers[asked.length - 1] ?? '10.0.0.1', family: 4 }];
       },
     });
-    expect(await sender.post({ ...post, url: to('rebound.example') })).toMatchObject({ status: 200 });
+    expect(await sender.post({ ...webhookRequest, url: to('rebound.example') })).toMatchObject({
+      status: 200,
+    });
     expect(asked).toEqual(['rebound.example']);
     expect(receiver.received).toHaveLength(1);
     expect(receiver.received[0]?.headers.host).toBe(`rebound.example:${new URL(receiver.url).port}`);
     // A persistent connection keeps its checked address. A new connection resolves and checks the address
     // again.
-    expect(await sender.post({ ...post, url: to('rebound.example') })).toMatchObject({ status: 200 });
+    expect(await sender.post({ ...webhookRequest, url: to('rebound.example') })).toMatchObject({
+      status: 200,
+    });
     sender.close();
-    await expect(sender.post({ ...post, url: to('rebound.example') })).rejects.toThrow(
+    await expect(sender.post({ ...webhookRequest, url: to('rebound.example') })).rejects.toThrow(
       'outside the public internet',
     );
     expect(receiver.received).toHaveLength(2);
@@ -114,7 +120,7 @@ describe('a name', () => {
 
   it('without an address is not sent to', async () => {
     const sender = senderWith({ networks: loopback, resolve: async () => [] });
-    await expect(sender.post({ ...post, url: to('nowhere.example') })).rejects.toThrow(
+    await expect(sender.post({ ...webhookRequest, url: to('nowhere.example') })).rejects.toThrow(
       'does not resolve to an IP address',
     );
   });
@@ -141,7 +147,7 @@ describe('a name', () => {
     const { port } = server.address() as AddressInfo;
     const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
     const sender = senderWith({ networks: loopback, resolve });
-    await expect(sender.post({ ...post, url: `https://hooks.example:${port}/` })).rejects.toThrow(
+    await expect(sender.post({ ...webhookRequest, url: `https://hooks.example:${port}/` })).rejects.toThrow(
       /certificate/,
     );
     expect([asked, answered]).toEqual([['hooks.example'], []]);
@@ -152,9 +158,11 @@ describe('a name', () => {
 describe('an address', () => {
   it('that is named itself is checked too', async () => {
     const sender = senderWith({ networks: [] });
-    await expect(sender.post({ ...post, url: receiver.url })).rejects.toThrow('not sent');
-    await expect(sender.post({ ...post, url: to('2130706433') })).rejects.toThrow('not sent');
-    await expect(sender.post({ ...post, url: to('[::ffff:127.0.0.1]') })).rejects.toThrow('not sent');
+    await expect(sender.post({ ...webhookRequest, url: receiver.url })).rejects.toThrow('not sent');
+    await expect(sender.post({ ...webhookRequest, url: to('2130706433') })).rejects.toThrow('not sent');
+    await expect(sender.post({ ...webhookRequest, url: to('[::ffff:127.0.0.1]') })).rejects.toThrow(
+      'not sent',
+    );
     expect(receiver.received).toEqual([]);
   });
 });
@@ -165,7 +173,9 @@ describe('an answer', () => {
       response.writeHead(302, { location: `${receiver.url}/elsewhere` });
       response.end();
     });
-    expect(await senderWith({ networks: loopback }).post({ ...post, url: receiver.url })).toMatchObject({
+    expect(
+      await senderWith({ networks: loopback }).post({ ...webhookRequest, url: receiver.url }),
+    ).toMatchObject({
       status: 302,
     });
     expect(receiver.received).toHaveLength(1);
@@ -180,7 +190,10 @@ describe('an answer', () => {
       };
       more();
     });
-    const { status, text } = await senderWith({ networks: loopback }).post({ ...post, url: receiver.url });
+    const { status, text } = await senderWith({ networks: loopback }).post({
+      ...webhookRequest,
+      url: receiver.url,
+    });
     expect(status).toBe(200);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2_048);
     expect(bytes).toBeLessThan(20_000_000);
@@ -192,7 +205,7 @@ describe('an answer', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     await expect(
-      senderWith({ networks: loopback }).post({ ...post, url: `http://127.0.0.1:${port}/` }),
+      senderWith({ networks: loopback }).post({ ...webhookRequest, url: `http://127.0.0.1:${port}/` }),
     ).rejects.toThrow();
     server.close();
   });
@@ -200,9 +213,9 @@ describe('an answer', () => {
   it('that does not come within 10 s is none', async () => {
     receiver.answer(() => undefined);
     const began = performance.now();
-    await expect(senderWith({ networks: loopback }).post({ ...post, url: receiver.url })).rejects.toThrow(
-      'within 10 s',
-    );
+    await expect(
+      senderWith({ networks: loopback }).post({ ...webhookRequest, url: receiver.url }),
+    ).rejects.toThrow('within 10 s');
     expect(performance.now() - began).toBeLessThan(12_000);
   }, 20_000);
 
@@ -215,7 +228,7 @@ describe('an answer', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const sender = senderWith({ networks: loopback });
     for (let nth = 0; nth < 20; nth += 1)
-      expect(await sender.post({ ...post, url })).toMatchObject({ status: 200 });
+      expect(await sender.post({ ...webhookRequest, url })).toMatchObject({ status: 200 });
     server.close();
   });
 });

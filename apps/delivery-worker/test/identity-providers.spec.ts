@@ -18,7 +18,7 @@ import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
 import { mailMissingDomain } from '../src/deliver.ts';
 import { requestAllProviderChecks, checkIdentityProvider } from '../src/identity-providers.ts';
-import { type Line, openLine, waitUntil } from './line.ts';
+import { type OutboxHarness, openOutboxHarness, waitUntil } from './line.ts';
 
 const seals = createSecretCipher([]);
 const networks = parseNetworks('127.0.0.0/8:*');
@@ -35,12 +35,12 @@ let dns: Socket;
 /** DNS records by name; null simulates a failing server. */
 let records: Map<string, string> | null;
 let sender: Sender;
-let line: Line;
+let outboxHarness: OutboxHarness;
 /** Folder for e-mails. */
 let folder: string;
 let mailer: Mailer;
 
-const usual = (own: string): object => ({
+const defaultMetadata = (own: string): object => ({
   issuer: own,
   authorization_endpoint: `${own}/authorize`,
   token_endpoint: `${own}/token`,
@@ -81,10 +81,10 @@ beforeAll(async () => {
     answer(message, port);
   });
   sender = createSender({ networks });
-  line = openLine(world);
+  outboxHarness = openOutboxHarness(world);
   folder = await mkdtemp(path.join(tmpdir(), 'muster-domains-'));
   mailer = createMailer({ folder }, 'Muster <muster@acme.example>', pino({ level: 'silent' }));
-  line.hire({
+  outboxHarness.startWorkers({
     'identityProvider.check': checkIdentityProvider({
       ...{ sender, seals, dnsServers: [`127.0.0.1:${dns.address().port}`] },
     }),
@@ -92,7 +92,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await line.close();
+  await outboxHarness.close();
   mailer.close();
   await rm(folder, { recursive: true });
   sender.close();
@@ -101,15 +101,15 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   people = await world.org();
-  metadata = usual;
+  metadata = defaultMetadata;
   records = new Map();
 });
 
 /** Waits until a worker has checked the provider, and returns it. */
-async function looked(): Promise<IdentityProvider> {
+async function runProviderCheck(): Promise<IdentityProvider> {
   let found: IdentityProvider | undefined;
   await waitUntil(async () => {
-    await line.relay();
+    await outboxHarness.runRelayTurn();
     [found] = (await people.ana.identityProviders.list()).items;
     return found?.check != null;
   });
@@ -123,12 +123,12 @@ const add = async (more: object = {}): Promise<IdentityProvider> => {
 const testAgain = async (): Promise<IdentityProvider> => {
   const [{ id } = { id: '' }] = (await people.ana.identityProviders.list()).items;
   await people.ana.identityProviders.test({ providerId: id });
-  return looked();
+  return runProviderCheck();
 };
 /** Returns the e-mails that arrived since the last call, sorted by recipient. */
-async function mails(): Promise<Email[]> {
-  await line.relay();
-  await waitUntil(async () => (await line.rows(people.orgId)).every(({ done }) => done));
+async function readMails(): Promise<Email[]> {
+  await outboxHarness.runRelayTurn();
+  await waitUntil(async () => (await outboxHarness.rows(people.orgId)).every(({ done }) => done));
   const files = await readdir(folder);
   const read = await Promise.all(
     files.map(async (file) => PostalMime.parse(await readFile(path.join(folder, file)))),
@@ -141,43 +141,45 @@ const write = ({ domains }: IdentityProvider, wanted: string): void => {
   if (record === undefined) throw new Error(`there is no ${wanted}`);
   records?.set(record.name, record.value);
 };
-const provenOf = ({ domains }: IdentityProvider): string[] =>
+const provenDomainsOf = ({ domains }: IdentityProvider): string[] =>
   domains.filter(({ provenAt }) => provenAt !== null).map(({ domain }) => domain);
 
 describe('an issuer', () => {
   it('that answers as it should has no problem', async () => {
     await add({ clientSecret: 'hunter2' });
-    expect((await looked()).check).toEqual({ at: expect.any(String), problem: null });
+    expect((await runProviderCheck()).check).toEqual({ at: expect.any(String), problem: null });
   });
 
   it.each<[string, typeof metadata, RegExp]>([
     ['that is away', null, /could not be read/],
     [
       'that calls itself otherwise',
-      (own) => ({ ...usual(own), issuer: `${own}/` }),
+      (own) => ({ ...defaultMetadata(own), issuer: `${own}/` }),
       /names another issuer: http/,
     ],
-    ['without keys', (own) => ({ ...usual(own), jwks_uri: undefined }), /has no jwks_uri/],
+    ['without keys', (own) => ({ ...defaultMetadata(own), jwks_uri: undefined }), /has no jwks_uri/],
     [
       'that would send people to a script',
-      (own) => ({ ...usual(own), authorization_endpoint: 'javascript:alert(1)' }),
+      (own) => ({ ...defaultMetadata(own), authorization_endpoint: 'javascript:alert(1)' }),
       /authorization_endpoint in its metadata is not an https URL/,
     ],
   ])('%s has one, which is said', async (_, answered, problem) => {
     metadata = answered;
     await add();
-    expect((await looked()).check?.problem).toMatch(problem);
-    metadata = usual;
+    expect((await runProviderCheck()).check?.problem).toMatch(problem);
+    metadata = defaultMetadata;
     expect((await testAgain()).check?.problem).toBeNull();
   });
 
   it('is not asked in a network that the operator did not name', async () => {
     await add();
     const narrow = createSender({ networks: [] });
-    const own = openLine(world);
-    own.hire({ 'identityProvider.check': checkIdentityProvider({ sender: narrow, seals, dnsServers: [] }) });
+    const own = openOutboxHarness(world);
+    own.startWorkers({
+      'identityProvider.check': checkIdentityProvider({ sender: narrow, seals, dnsServers: [] }),
+    });
     await waitUntil(async () => {
-      await own.relay();
+      await own.runRelayTurn();
       return (await people.ana.identityProviders.list()).items[0]?.check != null;
     });
     const [found] = (await people.ana.identityProviders.list()).items;
@@ -192,7 +194,7 @@ describe('an issuer', () => {
       `update identity_providers set secret = 'of another key' where org_id = $1`,
       people.orgId,
     );
-    expect((await looked()).check?.problem).toMatch(/SECRETS_KEY/);
+    expect((await runProviderCheck()).check?.problem).toMatch(/SECRETS_KEY/);
   });
 });
 
@@ -200,10 +202,10 @@ describe('a domain', () => {
   it('is proven once its record is there, and the issuer need not answer for that', async () => {
     metadata = null;
     write(await add(), 'acme.example');
-    const found = await looked();
-    expect(provenOf(found)).toEqual(['acme.example']);
+    const found = await runProviderCheck();
+    expect(provenDomainsOf(found)).toEqual(['acme.example']);
     write(found, 'acme.test');
-    expect(provenOf(await testAgain())).toEqual(['acme.example', 'acme.test']);
+    expect(provenDomainsOf(await testAgain())).toEqual(['acme.example', 'acme.test']);
   });
 
   it('is not proven by the record of another organization', async () => {
@@ -212,9 +214,9 @@ describe('a domain', () => {
     people = await world.org();
     write(await add(), 'acme.example');
     people = own;
-    expect(provenOf(await looked())).toEqual([]);
+    expect(provenDomainsOf(await runProviderCheck())).toEqual([]);
     write(provider, 'acme.example');
-    expect(provenOf(await testAgain())).toEqual(['acme.example']);
+    expect(provenDomainsOf(await testAgain())).toEqual(['acme.example']);
   });
 
   /** Sets how long the provider's record has been missing. */
@@ -228,66 +230,66 @@ describe('a domain', () => {
 
   it('whose record is gone counts for seven days more, and its owner and admins hear of both', async () => {
     write(await add({ domains: ['acme.example'] }), 'acme.example');
-    expect(missingOf(await looked())).toEqual([null]);
+    expect(missingOf(await runProviderCheck())).toEqual([null]);
     records?.clear();
     const first = await testAgain();
-    expect([provenOf(first), missingOf(first)]).toEqual([['acme.example'], [expect.any(String)]]);
-    const told = await mails();
+    expect([provenDomainsOf(first), missingOf(first)]).toEqual([['acme.example'], [expect.any(String)]]);
+    const told = await readMails();
     expect(told.map(({ to }) => to?.[0]?.address)).toEqual(['ana@example.com', 'ben@example.com']);
     for (const { subject, text } of told) {
       expect(subject).toMatch(/stops working for acme\.example on /);
       expect(text).toContain(first.domains[0]?.record.value);
     }
     await missedFor(6.99);
-    expect(provenOf(await testAgain())).toEqual(['acme.example']);
-    expect(await mails()).toEqual([]);
+    expect(provenDomainsOf(await testAgain())).toEqual(['acme.example']);
+    expect(await readMails()).toEqual([]);
     await missedFor(7);
-    expect(provenOf(await testAgain())).toEqual([]);
-    expect((await mails()).map(({ subject }) => subject)).toEqual(
+    expect(provenDomainsOf(await testAgain())).toEqual([]);
+    expect((await readMails()).map(({ subject }) => subject)).toEqual(
       ['Ana', 'Ben'].map(() => expect.stringMatching(/no longer works for acme\.example/)),
     );
-    expect(provenOf(await testAgain())).toEqual([]);
-    expect(await mails()).toEqual([]);
+    expect(provenDomainsOf(await testAgain())).toEqual([]);
+    expect(await readMails()).toEqual([]);
   });
 
   it('whose record is back counts as before, and its next absence begins anew', async () => {
     const provider = await add({ domains: ['acme.example'] });
     write(provider, 'acme.example');
-    await looked();
+    await runProviderCheck();
     records?.clear();
     await testAgain();
     await missedFor(6);
     write(provider, 'acme.example');
     const back = await testAgain();
-    expect([provenOf(back), missingOf(back)]).toEqual([['acme.example'], [null]]);
+    expect([provenDomainsOf(back), missingOf(back)]).toEqual([['acme.example'], [null]]);
     records?.clear();
     await missedFor(0);
-    expect(provenOf(await testAgain())).toEqual(['acme.example']);
+    expect(provenDomainsOf(await testAgain())).toEqual(['acme.example']);
   });
 
   it('stays proven while the DNS fails, for however long', async () => {
     write(await add({ domains: ['acme.example'] }), 'acme.example');
-    await looked();
+    await runProviderCheck();
     records?.clear();
     await testAgain();
     await missedFor(30);
     records = null;
-    expect(provenOf(await testAgain())).toEqual(['acme.example']);
+    expect(provenDomainsOf(await testAgain())).toEqual(['acme.example']);
   });
 
   it('is looked for by itself, of every organization, where it was proven once', async () => {
     write(await add({ domains: ['acme.example'] }), 'acme.example');
-    await looked();
+    await runProviderCheck();
     const own = people;
     people = await world.org();
     await add({ domains: ['other.example'] });
-    const unproven = await looked();
+    const unproven = await runProviderCheck();
     people = own;
     records?.clear();
     await missedFor(8);
     await requestAllProviderChecks(world.database.app, new AbortController().signal);
     await waitUntil(async () => {
-      await line.relay();
+      await outboxHarness.runRelayTurn();
       const [found] = (await people.ana.identityProviders.list()).items;
       return found?.domains[0]?.provenAt === null;
     });
@@ -302,6 +304,6 @@ describe('a domain', () => {
     const provider = await add();
     write(provider, 'acme.example');
     await add({ domains: ['acme.test'] });
-    expect(provenOf(await looked())).toEqual([]);
+    expect(provenDomainsOf(await runProviderCheck())).toEqual([]);
   });
 });

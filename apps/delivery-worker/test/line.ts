@@ -15,43 +15,43 @@ import { type DeadRow, runRelayTurn } from '../src/relay.ts';
 
 export { redisUrl, waitUntil };
 
-const notHere = async (): Promise<never> => {
+const unexpectedJob = async (): Promise<never> => {
   throw new Error('this spec has no worker for it');
 };
 
 /** Creates workers of which only the given ones are implemented. */
 export const workersWith = (given: Partial<Workers>): Workers => ({
-  event: notHere,
-  'gamification.sync': notHere,
-  'invitation.mail': notHere,
-  'notification.deliver': notHere,
-  'notification.mail': notHere,
-  'notification.push': notHere,
-  'digest.mail': notHere,
-  'digests.request': notHere,
-  'token.mail': notHere,
-  'passkey.mail': notHere,
-  'chat.mail': notHere,
-  'slack.respond': notHere,
-  'identityProvider.check': notHere,
-  'domain.mail': notHere,
-  'identityProviders.check': notHere,
-  'tokens.warn': notHere,
-  'forge.translate': notHere,
-  'forge.replay': notHere,
-  'forge.status': notHere,
-  'forge.statuses': notHere,
-  'forge.ask': notHere,
-  'forge.changes': notHere,
-  'forge.app': notHere,
-  'forge.reconcile': notHere,
-  'export.write': notHere,
-  'retention.purge': notHere,
-  'deletions.remove': notHere,
-  'files.remove': notHere,
-  'leases.sweep': notHere,
-  'seats.recalculate': notHere,
-  'seats.reconcile': notHere,
+  event: unexpectedJob,
+  'gamification.sync': unexpectedJob,
+  'invitation.mail': unexpectedJob,
+  'notification.deliver': unexpectedJob,
+  'notification.mail': unexpectedJob,
+  'notification.push': unexpectedJob,
+  'digest.mail': unexpectedJob,
+  'digests.request': unexpectedJob,
+  'token.mail': unexpectedJob,
+  'passkey.mail': unexpectedJob,
+  'chat.mail': unexpectedJob,
+  'slack.respond': unexpectedJob,
+  'identityProvider.check': unexpectedJob,
+  'domain.mail': unexpectedJob,
+  'identityProviders.check': unexpectedJob,
+  'tokens.warn': unexpectedJob,
+  'forge.translate': unexpectedJob,
+  'forge.replay': unexpectedJob,
+  'forge.status': unexpectedJob,
+  'forge.statuses': unexpectedJob,
+  'forge.ask': unexpectedJob,
+  'forge.changes': unexpectedJob,
+  'forge.app': unexpectedJob,
+  'forge.reconcile': unexpectedJob,
+  'export.write': unexpectedJob,
+  'retention.purge': unexpectedJob,
+  'deletions.remove': unexpectedJob,
+  'files.remove': unexpectedJob,
+  'leases.sweep': unexpectedJob,
+  'seats.recalculate': unexpectedJob,
+  'seats.reconcile': unexpectedJob,
   ...given,
 });
 
@@ -64,7 +64,7 @@ export interface OutboxRow {
   readonly error: string | null;
 }
 
-export interface Line {
+export interface OutboxHarness {
   readonly prefix: string;
   readonly queues: Queues;
   readonly dead: DeadRow[];
@@ -79,22 +79,22 @@ export interface Line {
   ): Promise<void>;
   rows(orgId: string): Promise<OutboxRow[]>;
   /** Makes all postponed rows due. */
-  timePasses(): Promise<void>;
-  relay(): Promise<'more' | 'rest'>;
+  makeRowsDue(): Promise<void>;
+  runRelayTurn(): Promise<'more' | 'rest'>;
   /** Starts another set of workers, as a further process would. */
-  hire(workers: Partial<Workers>, setUp?: { pool?: Pool; url?: string }): RunningWorker[];
+  startWorkers(workers: Partial<Workers>, setUp?: { pool?: Pool; url?: string }): RunningWorker[];
   /** Deletes all keys of these queues, as FLUSHALL does. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
-export function openLine(world: World, url = redisUrl()): Line {
+export function openOutboxHarness(world: World, url = redisUrl()): OutboxHarness {
   const prefix = `{spec-${randomBytes(6).toString('hex')}}`;
   const onError = (): void => undefined;
   const queues = openQueues({ url, prefix, onError });
   const hired: RunningWorker[] = [];
   const dead: DeadRow[] = [];
-  const ends: Line['ends'] = [];
+  const ends: OutboxHarness['ends'] = [];
 
   let isOpen = true;
   const flush = async (): Promise<void> => {
@@ -108,7 +108,7 @@ export function openLine(world: World, url = redisUrl()): Line {
     } while (cursor !== '0');
   };
 
-  const askAll: Line['askAll'] = async (orgId, topic, rows) => {
+  const askAll: OutboxHarness['askAll'] = async (orgId, topic, rows) => {
     await world.rows(
       `insert into outbox (org_id, id, topic, payload)
        select $1, r.id, $2, r.payload from jsonb_to_recordset($3::jsonb) r (id uuid, payload jsonb)`,
@@ -135,11 +135,11 @@ export function openLine(world: World, url = redisUrl()): Line {
          from outbox where org_id = $1 order by id`,
         orgId,
       ),
-    timePasses: async () => {
+    makeRowsDue: async () => {
       await world.rows('update outbox set dispatch_after = now() where done_at is null');
     },
-    relay: () => runRelayTurn({ pool: world.database.app, queues, onDead: (row) => dead.push(row) }),
-    hire: (workers, { pool = world.database.app, url: workerUrl = url } = {}) => {
+    runRelayTurn: () => runRelayTurn({ pool: world.database.app, queues, onDead: (row) => dead.push(row) }),
+    startWorkers: (workers, { pool = world.database.app, url: workerUrl = url } = {}) => {
       const run = createJobPerformer(pool, workersWith(workers));
       const team = queueNames.map((queue: QueueName) =>
         startQueueWorker({

@@ -12,14 +12,14 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { mailInvitation } from '../src/deliver.ts';
 import { createMailer, type Mail, type Mailer } from '@muster/outbound/mail';
-import { type Line, openLine, waitUntil } from './line.ts';
+import { type OutboxHarness, openOutboxHarness, waitUntil } from './line.ts';
 
 const world = useWorld({});
-const arrived: Email[] = [];
+const receivedMails: Email[] = [];
 let refusal: Error | undefined;
 let server: SMTPServer;
 let mailer: Mailer;
-let line: Line;
+let outboxHarness: OutboxHarness;
 
 const logger = pino({ level: 'silent' });
 const from = 'Muster <muster@acme.example>';
@@ -37,7 +37,7 @@ beforeAll(async () => {
     onData: (stream, _session, done) => {
       read(stream).then(
         (email) => {
-          if (refusal === undefined) arrived.push(email);
+          if (refusal === undefined) receivedMails.push(email);
           done(refusal);
         },
         (error: unknown) => {
@@ -50,10 +50,10 @@ beforeAll(async () => {
   await once(server.server, 'listening');
   const { port } = server.server.address() as AddressInfo;
   mailer = createMailer({ smtpUrl: `smtp://127.0.0.1:${port}` }, from, logger);
-  line = openLine(world);
+  outboxHarness = openOutboxHarness(world);
 });
 afterAll(async () => {
-  await line.close();
+  await outboxHarness.close();
   mailer.close();
   await new Promise<void>((resolve) => {
     server.close(resolve);
@@ -72,19 +72,19 @@ const bodies = { text: `${mail.text}\n`, html: `${mail.html ?? ''}\n` };
 
 it('has no marks of direction, which would turn around what stands beside a name', async () => {
   await mailer.send({ ...mail, subject: 'A\u202eB\u2066C', text: 'D\u202eE\u2069F' }, 'row-6');
-  expect(arrived).toMatchObject([{ subject: 'ABC', text: 'DEF\n' }]);
+  expect(receivedMails).toMatchObject([{ subject: 'ABC', text: 'DEF\n' }]);
 });
 
 it('sends it as it is, and a subject stays one header', async () => {
   await mailer.send(mail, 'row-1');
-  expect(arrived.at(-1)).toMatchObject({
+  expect(receivedMails.at(-1)).toMatchObject({
     from: { name: 'Muster', address: 'muster@acme.example' },
     to: [{ address: mail.to }],
     subject: mail.subject.replace('\r\n', ' '),
     ...bodies,
     messageId: '<row-1@acme.example>',
   });
-  expect(arrived.at(-1)?.bcc).toBeUndefined();
+  expect(receivedMails.at(-1)?.bcc).toBeUndefined();
 });
 
 it('says that a server did not take it', async () => {
@@ -103,21 +103,21 @@ it('takes an invitation from the outbox to the mailbox, with a link that is good
     invitationId,
   );
   const ways = { mailer, pusher: undefined, baseUrl: 'https://muster.example' };
-  line.hire({ 'invitation.mail': mailInvitation(ways) });
-  const count = arrived.length;
+  outboxHarness.startWorkers({ 'invitation.mail': mailInvitation(ways) });
+  const count = receivedMails.length;
   // The first attempt fails at the server, so nothing of it may take effect later.
   refusal = new Error('try again');
-  const rowId = await line.ask(orgId, 'invitation.mail', { invitationId });
-  await line.relay();
-  await waitUntil(async () => (await line.rows(orgId))[0]?.error != null);
+  const rowId = await outboxHarness.ask(orgId, 'invitation.mail', { invitationId });
+  await outboxHarness.runRelayTurn();
+  await waitUntil(async () => (await outboxHarness.rows(orgId))[0]?.error != null);
   refusal = undefined;
   // The second attempt must not start before the queue has released the first one.
-  await waitUntil(async () => (await line.queues.counts()).deliver.active === 0);
-  await line.timePasses();
-  await line.relay();
-  await waitUntil(async () => (await line.rows(orgId)).every((row) => row.done));
-  const email = arrived.at(-1);
-  expect(arrived).toHaveLength(count + 1);
+  await waitUntil(async () => (await outboxHarness.queues.counts()).deliver.active === 0);
+  await outboxHarness.makeRowsDue();
+  await outboxHarness.runRelayTurn();
+  await waitUntil(async () => (await outboxHarness.rows(orgId)).every((row) => row.done));
+  const email = receivedMails.at(-1);
+  expect(receivedMails).toHaveLength(count + 1);
   expect(email).toMatchObject({ to: [{ address: 'eve@example.com' }], messageId: `<${rowId}@acme.example>` });
   const secret = /token=(\S+)/.exec(email?.text ?? '')?.[1] ?? '';
   const [found] = await world.rows<{ id: string }>(
@@ -129,11 +129,11 @@ it('takes an invitation from the outbox to the mailbox, with a link that is good
 
 it('sends nothing for an invitation that was revoked meanwhile', async () => {
   const { orgId } = await world.org();
-  const count = arrived.length;
-  await line.ask(orgId, 'invitation.mail', { invitationId: newId() });
-  await line.relay();
-  await waitUntil(async () => (await line.rows(orgId)).every((row) => row.done));
-  expect(arrived).toHaveLength(count);
+  const count = receivedMails.length;
+  await outboxHarness.ask(orgId, 'invitation.mail', { invitationId: newId() });
+  await outboxHarness.runRelayTurn();
+  await waitUntil(async () => (await outboxHarness.rows(orgId)).every((row) => row.done));
+  expect(receivedMails).toHaveLength(count);
 });
 
 describe('where there is no server', () => {

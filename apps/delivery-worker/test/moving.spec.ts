@@ -8,12 +8,12 @@ import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
 import { minSweepDelayMillis, sweepExpiredLeases } from '../src/sweep.ts';
 import { arrangeBoard } from './board.ts';
-import { openLine } from './line.ts';
+import { openOutboxHarness } from './line.ts';
 
 const world = useWorld({ ...deliveryHandlers });
 
 /** Runs the work while the organization is marked as moving. */
-async function onTheWay<Result>(orgId: string, work: () => Promise<Result>): Promise<Result> {
+async function whileMoving<Result>(orgId: string, work: () => Promise<Result>): Promise<Result> {
   await world.rows('insert into app.closed_orgs (org_id) values ($1)', orgId);
   try {
     return await work();
@@ -23,7 +23,7 @@ async function onTheWay<Result>(orgId: string, work: () => Promise<Result>): Pro
 }
 
 it('dispatches nothing of an organization that is moved, and what waits behind that', async () => {
-  const line = openLine(world);
+  const line = openOutboxHarness(world);
   try {
     const [leaving, staying] = [await world.org(), await world.org()];
     const ask = (orgId: string, count: number) =>
@@ -36,7 +36,7 @@ it('dispatches nothing of an organization that is moved, and what waits behind t
     await ask(leaving.orgId, 600);
     await world.rows(`update outbox set dispatch_after = now() - interval '1 hour'`);
     await ask(staying.orgId, 1);
-    expect(await onTheWay(leaving.orgId, () => line.relay())).toBe('rest');
+    expect(await whileMoving(leaving.orgId, () => line.runRelayTurn())).toBe('rest');
     const attempts = async (orgId: string) => new Set((await line.rows(orgId)).map((row) => row.attempts));
     expect(await attempts(leaving.orgId)).toEqual(new Set([0]));
     expect(await attempts(staying.orgId)).toEqual(new Set([1]));
@@ -52,7 +52,7 @@ it('notes no expiry in an organization that is moved, and does not wait for it',
   const noted = async () =>
     (await world.rows(`select from execution_events where org_id = $1 and kind = 'expired'`, people.orgId))
       .length;
-  const rest = await onTheWay(people.orgId, () => sweepExpiredLeases(world.database.app));
+  const rest = await whileMoving(people.orgId, () => sweepExpiredLeases(world.database.app));
   expect(rest).toBeGreaterThan(minSweepDelayMillis);
   expect(await noted()).toBe(0);
   await sweepExpiredLeases(world.database.app);

@@ -13,7 +13,7 @@ import { createSecretCipher } from '@muster/outbound';
 import { createSender } from '@muster/outbound/sender';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { createPusher, isPushHost, type Pusher } from '../src/push.ts';
-import { openLine, waitUntil } from './line.ts';
+import { openOutboxHarness, waitUntil } from './line.ts';
 
 const world = useWorld({});
 const vapid = { ...webPush.generateVAPIDKeys(), subject: 'mailto:ops@acme.example' };
@@ -46,14 +46,14 @@ beforeEach(() => {
   status = 201;
 });
 
-const newPoint = (): string => {
+const newSubscriptionPath = (): string => {
   const keys = createECDH('prime256v1');
   keys.generateKeys();
   return keys.getPublicKey('base64url');
 };
 
 /** Creates a subscription as a browser does. */
-function subscribe(name: string, at = endpoint, point = newPoint()): string {
+function subscribe(name: string, at = endpoint, point = newSubscriptionPath()): string {
   return JSON.stringify({
     endpoint: `${at}/${name}`,
     keys: { p256dh: point, auth: randomBytes(16).toString('base64url') },
@@ -126,7 +126,7 @@ describe('a push', () => {
 });
 
 it('reaches each device of a member once, and forgets the token of one that went away', async () => {
-  const line = openLine(world);
+  const line = openOutboxHarness(world);
   const { orgId, chloe } = await world.org();
   for (const name of ['laptop', 'phone']) {
     await world.rows(
@@ -157,14 +157,14 @@ it('reaches each device of a member once, and forgets the token of one that went
     chatSender: createSender({ networks: [] }),
     seals: createSecretCipher([]),
   };
-  line.hire({
+  line.startWorkers({
     'notification.deliver': deliverNotification(ways),
     'notification.mail': mailNotification(ways),
     'notification.push': pushNotification(ways),
   });
   const settled = (rowsAtLeast: number) =>
     waitUntil(async () => {
-      await line.relay();
+      await line.runRelayTurn();
       const rows = await line.rows(orgId);
       return rows.length >= rowsAtLeast && rows.every((row) => row.done);
     });

@@ -6,13 +6,13 @@ import { killedJobFreedAfterMillis } from '@muster/redis/queues';
 import { withTestTimeouts, useWorld, startBreakableRelay } from '@muster/testing';
 import { type RowWorker } from '../src/perform.ts';
 import { defaultFirstRetryDelaySeconds } from '../src/relay.ts';
-import { type Line, openLine, redisUrl, waitUntil } from './line.ts';
+import { type OutboxHarness, openOutboxHarness, redisUrl, waitUntil } from './line.ts';
 
 const world = useWorld({});
-let lines: Line[] = [];
-const open = (url?: string): Line => {
-  const line = openLine(world, url);
-  lines.push(line);
+let harnesses: OutboxHarness[] = [];
+const openHarness = (url?: string): OutboxHarness => {
+  const line = openOutboxHarness(world, url);
+  harnesses.push(line);
   return line;
 };
 
@@ -22,19 +22,19 @@ beforeAll(async () => {
   await world.rows('grant select, insert on effects to muster_app');
 });
 afterEach(async () => {
-  await Promise.all(lines.map((line) => line.close()));
-  lines = [];
+  await Promise.all(harnesses.map((line) => line.close()));
+  harnesses = [];
 });
 
 const topic = 'notification.mail';
 const payload = () => ({ notificationId: newId() });
-const askMany = async (line: Line, orgId: string, count: number): Promise<string[]> => {
+const enqueueMany = async (line: OutboxHarness, orgId: string, count: number): Promise<string[]> => {
   const rows = Array.from({ length: count }, () => ({ id: newId(), payload: payload() }));
   await line.askAll(orgId, topic, rows);
   return rows.map(({ id }) => id);
 };
 
-const leaveEffect: RowWorker<unknown> = async ({ db, orgId, rowId }) => {
+const recordEffect: RowWorker<unknown> = async ({ db, orgId, rowId }) => {
   await db.all(sql`insert into effects values (${orgId}, ${rowId})`);
   return undefined;
 };
@@ -45,42 +45,42 @@ const effects = async (orgId: string): Promise<string[]> =>
       orgId,
     )
   ).map(({ id }) => id);
-const deadOf = async (slug: string): Promise<DeadJob[]> =>
+const deadJobsOf = async (slug: string): Promise<DeadJob[]> =>
   (await listDeadJobs(world.database.owner)).filter(({ org }) => org === slug);
-const allDone = async (line: Line, orgId: string): Promise<boolean> =>
+const allDone = async (line: OutboxHarness, orgId: string): Promise<boolean> =>
   (await line.rows(orgId)).every((row) => row.done);
 
 describe('the relay', () => {
   it('dispatches what was written, once as long as its time is not over', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
-    await askMany(line, orgId, 20);
-    expect(await line.relay()).toBe('rest');
-    await line.relay();
+    await enqueueMany(line, orgId, 20);
+    expect(await line.runRelayTurn()).toBe('rest');
+    await line.runRelayTurn();
     expect((await line.queues.waiting()).deliver).toBe(20);
     expect(new Set((await line.rows(orgId)).map((row) => row.attempts))).toEqual(new Set([1]));
   });
 
   it('shares rows between relays, each to one', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
-    await askMany(line, orgId, 300);
-    await Promise.all([line.relay(), line.relay(), line.relay()]);
+    await enqueueMany(line, orgId, 300);
+    await Promise.all([line.runRelayTurn(), line.runRelayTurn(), line.runRelayTurn()]);
     expect((await line.rows(orgId)).filter((row) => row.attempts !== 1)).toEqual([]);
     expect((await line.queues.waiting()).deliver).toBe(300);
   });
 
   it('makes one job of all the events of an organization', async () => {
-    const line = open();
+    const line = openHarness();
     const [{ orgId }, other] = [await world.org(), await world.org()];
     for (let seq = 1; seq <= 5; seq += 1) {
       await line.ask(orgId, 'event', { activitySeq: seq, kind: 'story.created' });
       await line.ask(other.orgId, 'event', { activitySeq: seq, kind: 'story.created' });
     }
     const synced: string[] = [];
-    await line.relay();
+    await line.runRelayTurn();
     expect((await line.queues.waiting()).sync).toBe(2);
-    line.hire({ event: async (work) => void synced.push(work.orgId) });
+    line.startWorkers({ event: async (work) => void synced.push(work.orgId) });
     await waitUntil(async () => (await allDone(line, orgId)) && (await allDone(line, other.orgId)));
     expect(synced.sort()).toEqual([orgId, other.orgId].sort());
   });
@@ -90,12 +90,12 @@ describe('the relay', () => {
   });
 
   it('leaves rows where they are while their queue is full, or their topic is of a newer release', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
-    await askMany(line, orgId, 1_001);
-    while ((await line.relay()) === 'more') continue;
+    await enqueueMany(line, orgId, 1_001);
+    while ((await line.runRelayTurn()) === 'more') continue;
     await line.ask(orgId, topic, payload());
-    await line.relay();
+    await line.runRelayTurn();
     expect((await line.rows(orgId)).at(-1)).toMatchObject({ attempts: 0 });
 
     await world.rows(
@@ -103,18 +103,18 @@ describe('the relay', () => {
       orgId,
     );
     await line.flush();
-    await line.relay();
+    await line.runRelayTurn();
     expect((await line.rows(orgId)).filter((row) => row.attempts > 0)).toEqual([]);
   });
 
   it('counts no attempt while Redis is away, and goes on when it is back', async () => {
     const wire = await startBreakableRelay(redisUrl());
-    const line = open(wire.url);
+    const line = openHarness(wire.url);
     const { orgId } = await world.org();
-    const [id] = await askMany(line, orgId, 1);
+    const [id] = await enqueueMany(line, orgId, 1);
     await line.queues.waiting();
     wire.cut();
-    await expect(line.relay()).rejects.toThrow();
+    await expect(line.runRelayTurn()).rejects.toThrow();
     expect(await line.rows(orgId)).toMatchObject([{ attempts: 0 }]);
 
     // Redis becomes unavailable between the check of the queues and the dispatch.
@@ -129,10 +129,10 @@ describe('the relay', () => {
     expect(await line.rows(orgId)).toMatchObject([{ attempts: 0, done: false }]);
 
     wire.restore();
-    line.hire({ [topic]: leaveEffect }, { url: redisUrl() });
-    await line.timePasses();
+    line.startWorkers({ [topic]: recordEffect }, { url: redisUrl() });
+    await line.makeRowsDue();
     await waitUntil(() =>
-      line.relay().then(
+      line.runRelayTurn().then(
         () => true,
         () => false,
       ),
@@ -146,21 +146,21 @@ describe('the relay', () => {
 
 describe('a job', () => {
   it('is done once though it is delivered twice, by two workers at once', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
-    const ids = await askMany(line, orgId, 60);
-    line.hire({ [topic]: leaveEffect });
-    line.hire({ [topic]: leaveEffect });
+    const ids = await enqueueMany(line, orgId, 60);
+    line.startWorkers({ [topic]: recordEffect });
+    line.startWorkers({ [topic]: recordEffect });
     // Redis loses queued jobs, so the same rows are dispatched again while workers process them.
-    await line.relay();
+    await line.runRelayTurn();
     await line.flush();
-    await line.timePasses();
-    await line.relay();
+    await line.makeRowsDue();
+    await line.runRelayTurn();
     await waitUntil(async () => {
       const { waiting, active } = (await line.queues.counts()).deliver;
       if (waiting + active === 0) {
-        await line.timePasses();
-        await line.relay();
+        await line.makeRowsDue();
+        await line.runRelayTurn();
       }
       return allDone(line, orgId);
     });
@@ -169,44 +169,44 @@ describe('a job', () => {
   });
 
   it('survives a flush of Redis', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
-    const ids = await askMany(line, orgId, 30);
-    await line.relay();
+    const ids = await enqueueMany(line, orgId, 30);
+    await line.runRelayTurn();
     await line.flush();
-    line.hire({ [topic]: leaveEffect });
-    await line.timePasses();
-    await line.relay();
+    line.startWorkers({ [topic]: recordEffect });
+    await line.makeRowsDue();
+    await line.runRelayTurn();
     await waitUntil(() => allDone(line, orgId));
     expect(await effects(orgId)).toEqual(ids.sort());
   });
 
   it('is lost by a flush where adding it counts as done: this spec can tell', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
-    await askMany(line, orgId, 30);
-    await line.relay();
+    await enqueueMany(line, orgId, 30);
+    await line.runRelayTurn();
     await world.rows('update outbox set done_at = now() where org_id = $1 and attempts > 0', orgId);
     await line.flush();
-    line.hire({ [topic]: leaveEffect });
-    await line.timePasses();
-    await line.relay();
+    line.startWorkers({ [topic]: recordEffect });
+    await line.makeRowsDue();
+    await line.runRelayTurn();
     expect(await allDone(line, orgId)).toBe(true);
     expect(await effects(orgId)).toEqual([]);
   });
 
   it('is done by another worker when the first dies in the middle, and what it had begun is undone', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
-    const [id] = await askMany(line, orgId, 1);
+    const [id] = await enqueueMany(line, orgId, 1);
     const doomed = withTestTimeouts(
       createPool({ url: world.database.url, role: 'muster_app', name: 'doomed' }),
     );
     const reached = Promise.withResolvers<number>();
-    line.hire(
+    line.startWorkers(
       {
         [topic]: async (work) => {
-          await leaveEffect(work);
+          await recordEffect(work);
           const { pid } = await work.db.one(sql<{ pid: number }>`select pg_backend_pid() as pid`);
           reached.resolve(pid);
           // The worker is killed here, so it reports nothing.
@@ -216,28 +216,28 @@ describe('a job', () => {
       },
       { pool: doomed },
     );
-    await line.relay();
+    await line.runRelayTurn();
     await world.rows('select pg_terminate_backend($1)', await reached.promise);
     await waitUntil(() => line.ends.some(({ outcome }) => outcome === 'failed'));
     expect(await effects(orgId)).toEqual([]);
     await line.close();
     await doomed.end();
 
-    const second = open();
-    second.hire({ [topic]: leaveEffect });
-    await second.timePasses();
-    await second.relay();
+    const second = openHarness();
+    second.startWorkers({ [topic]: recordEffect });
+    await second.makeRowsDue();
+    await second.runRelayTurn();
     await waitUntil(() => allDone(second, orgId));
     expect(await effects(orgId)).toEqual([id]);
   });
 
   it('is nothing any more once its organization is deleted', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
-    await askMany(line, orgId, 1);
+    await enqueueMany(line, orgId, 1);
     await world.rows('update orgs set deleted_at = now() where id = $1', orgId);
-    line.hire({ [topic]: leaveEffect });
-    await line.relay();
+    line.startWorkers({ [topic]: recordEffect });
+    await line.runRelayTurn();
     await waitUntil(() => allDone(line, orgId));
     expect({ effects: await effects(orgId), ends: line.ends }).toEqual({
       effects: [],
@@ -246,18 +246,18 @@ describe('a job', () => {
   });
 
   it('sees its own organization only', async () => {
-    const line = open();
+    const line = openHarness();
     const [{ orgId }, other] = [await world.org(), await world.org()];
-    await askMany(line, orgId, 1);
+    await enqueueMany(line, orgId, 1);
     const seen = Promise.withResolvers<string[]>();
-    line.hire({
+    line.startWorkers({
       [topic]: async ({ db }) => {
         const rows = await db.all(sql<{ id: string }>`select id from orgs`);
         seen.resolve(rows.map(({ id }) => id));
         return undefined;
       },
     });
-    await line.relay();
+    await line.runRelayTurn();
     expect(await seen.promise).toEqual([orgId]);
     expect(other.orgId).not.toBe(orgId);
   });
@@ -265,13 +265,13 @@ describe('a job', () => {
 
 describe('what leaves the house', () => {
   it('goes out after the commit, and its row is done after it', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
-    await askMany(line, orgId, 1);
+    await enqueueMany(line, orgId, 1);
     const before: boolean[] = [];
-    line.hire({
+    line.startWorkers({
       [topic]: async (work) => {
-        await leaveEffect(work);
+        await recordEffect(work);
         return async () => {
           before.push((await effects(orgId)).length === 1, await allDone(line, orgId));
           return async (db) => {
@@ -280,16 +280,16 @@ describe('what leaves the house', () => {
         };
       },
     });
-    await line.relay();
+    await line.runRelayTurn();
     await waitUntil(() => allDone(line, orgId));
     expect(before).toEqual([true, false]);
     expect(await effects(orgId)).toHaveLength(2);
   });
 
   it('is held meanwhile: nobody dispatches it a second time', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
-    await askMany(line, orgId, 1);
+    await enqueueMany(line, orgId, 1);
     const sending = Promise.withResolvers<undefined>();
     const begun = Promise.withResolvers<undefined>();
     let sent = 0;
@@ -298,8 +298,8 @@ describe('what leaves the house', () => {
       begun.resolve(undefined);
       return sending.promise;
     };
-    line.hire({ [topic]: send });
-    await line.relay();
+    line.startWorkers({ [topic]: send });
+    await line.runRelayTurn();
     await begun.promise;
     // Redis loses the information that a worker has the job.
     await line.flush();
@@ -308,7 +308,7 @@ describe('what leaves the house', () => {
       orgId,
     );
     expect(held?.seconds).toBeGreaterThan(25);
-    await line.relay();
+    await line.runRelayTurn();
     expect((await line.queues.waiting()).deliver).toBe(0);
     sending.resolve(undefined);
     await waitUntil(() => allDone(line, orgId));
@@ -318,30 +318,30 @@ describe('what leaves the house', () => {
 
 describe('a job that fails each time', () => {
   it('is given up after twelve attempts, with an audit entry, and an operator may replay it', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId, slug } = await world.org();
-    const [id = ''] = await askMany(line, orgId, 1);
+    const [id = ''] = await enqueueMany(line, orgId, 1);
     let isPoison = true;
-    line.hire({
+    line.startWorkers({
       [topic]: async (work) => {
         if (isPoison) throw new Error('the poison of this spec');
-        return leaveEffect(work);
+        return recordEffect(work);
       },
     });
     for (let attempt = 1; attempt <= 12; attempt += 1) {
-      await line.relay();
+      await line.runRelayTurn();
       await waitUntil(() => line.ends.length === attempt);
       await waitUntil(async () => (await line.queues.counts()).deliver.active === 0);
-      await line.timePasses();
+      await line.makeRowsDue();
     }
     expect(line.dead).toEqual([]);
-    await line.relay();
+    await line.runRelayTurn();
     expect(line.dead).toMatchObject([{ orgId, id, topic }]);
     expect(await line.rows(orgId)).toMatchObject([
       { id, attempts: 12, dead: true, done: false, error: 'the poison of this spec' },
     ]);
-    await line.timePasses();
-    await line.relay();
+    await line.makeRowsDue();
+    await line.runRelayTurn();
     expect(line.ends).toHaveLength(12);
     const audit = await world.rows<object>(
       'select actor, operation, target, outcome from audit where org_id = $1',
@@ -356,13 +356,13 @@ describe('a job that fails each time', () => {
       },
     ]);
 
-    expect(await deadOf(slug)).toMatchObject([
+    expect(await deadJobsOf(slug)).toMatchObject([
       { id, org: slug, topic, attempts: 12, error: 'the poison of this spec' },
     ]);
     isPoison = false;
     expect(await replayJobs(world.database.owner, { ids: [id] })).toEqual([id]);
-    expect(await deadOf(slug)).toEqual([]);
-    await line.relay();
+    expect(await deadJobsOf(slug)).toEqual([]);
+    await line.runRelayTurn();
     await waitUntil(() => allDone(line, orgId));
     expect(await effects(orgId)).toEqual([id]);
     expect(
@@ -371,12 +371,12 @@ describe('a job that fails each time', () => {
   });
 
   it('fails for a payload that does not fit its contract, and says why', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
-    await askMany(line, orgId, 1);
+    await enqueueMany(line, orgId, 1);
     await world.rows(`update outbox set payload = '{"wrong": 1}' where org_id = $1`, orgId);
-    line.hire({ [topic]: leaveEffect });
-    await line.relay();
+    line.startWorkers({ [topic]: recordEffect });
+    await line.runRelayTurn();
     await waitUntil(async () => (await line.rows(orgId))[0]?.error != null);
     expect(await line.rows(orgId)).toMatchObject([
       { done: false, error: expect.stringContaining('notificationId') },
@@ -384,13 +384,13 @@ describe('a job that fails each time', () => {
   });
 
   it('of events is made good by the next that succeeds', async () => {
-    const line = open();
+    const line = openHarness();
     const { orgId } = await world.org();
     const dead = await line.ask(orgId, 'event', { activitySeq: 1, kind: 'story.created' });
     await world.rows('update outbox set dead_at = now() where id = $1', dead);
     await line.ask(orgId, 'event', { activitySeq: 2, kind: 'story.created' });
-    line.hire({ event: async () => undefined });
-    await line.relay();
+    line.startWorkers({ event: async () => undefined });
+    await line.runRelayTurn();
     await waitUntil(() => allDone(line, orgId));
     expect((await line.rows(orgId)).map((row) => row.id)).toContain(dead);
   });

@@ -11,7 +11,7 @@ import { retention, retentionTable } from '../src/retention.ts';
 
 const world = useWorld({});
 const { signal } = new AbortController();
-const quietly = { onRowsRemoved: () => undefined, log: () => undefined };
+const silentProgress = { onRowsRemoved: () => undefined, log: () => undefined };
 
 describe('the retention', () => {
   it('says of each table what becomes of its rows, and of no other', async () => {
@@ -347,9 +347,9 @@ describe('an organization', () => {
     }
     await world.rows(`update orgs set deleted_at = now() - interval '31 days' where id = $1`, gone.orgId);
     await world.rows(`update orgs set deleted_at = now() - interval '29 days' where id = $1`, fresh.orgId);
-    expect(await removeOrganizations({ name: homeNodeName, pool: world.database.app }, signal, quietly)).toBe(
-      1,
-    );
+    expect(
+      await removeOrganizations({ name: homeNodeName, pool: world.database.app }, signal, silentProgress),
+    ).toBe(1);
 
     const tables = await world.rows<{ name: string }>(
       `select table_name as name from information_schema.columns where column_name = 'org_id' and table_schema = 'public'`,

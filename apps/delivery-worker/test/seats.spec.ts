@@ -5,14 +5,14 @@ import { notificationReaction, notificationsHandlers } from '@muster/notificatio
 import { organizationsHandlers } from '@muster/organizations';
 import { useWorld } from '@muster/testing';
 import { recalculateSeatsOf, reconcileSeats } from '../src/seats.ts';
-import { type Line, openLine, waitUntil } from './line.ts';
+import { type OutboxHarness, openOutboxHarness, waitUntil } from './line.ts';
 
 const world = useWorld(
   { ...organizationsHandlers, ...notificationsHandlers, ...billingHandlers(defaultSeatPrices) },
   [seatReactions, notificationReaction],
 );
 const { signal } = new AbortController();
-const stored = (orgId: string) =>
+const readStoredSeats = (orgId: string) =>
   world.rows<object>('select purchased, used, pending, by_role from seat_usage where org_id = $1', orgId);
 const awaited = (orgId: string) =>
   world.rows<object>(
@@ -27,9 +27,9 @@ const seatNotices = (orgId: string) =>
   );
 
 describe('seats.recalculate', () => {
-  let line: Line;
+  let line: OutboxHarness;
   beforeEach(() => {
-    line = openLine(world);
+    line = openOutboxHarness(world);
   });
   afterEach(() => line.close());
 
@@ -40,10 +40,10 @@ describe('seats.recalculate', () => {
     await ana.members.removeMember({ memberId: chloe.me.memberId });
     expect(await awaited(orgId)).toHaveLength(3);
     const before = (await ana.billing.seatUsage()).usage.recalculatedAt;
-    line.hire({ 'seats.recalculate': recalculateSeatsOf });
-    await line.relay();
+    line.startWorkers({ 'seats.recalculate': recalculateSeatsOf });
+    await line.runRelayTurn();
     await waitUntil(async () => (await awaited(orgId)).length === 0);
-    expect(await stored(orgId)).toEqual([
+    expect(await readStoredSeats(orgId)).toEqual([
       { purchased: 25, used: 3, pending: 1, by_role: { owner: 1, admin: 1, member: 1, viewer: 0 } },
     ]);
     const [{ at } = { at: '' }] = await world.rows<{ at: string }>(
@@ -64,7 +64,7 @@ describe('seats.reconcile', () => {
     const { orgId } = await world.org();
     const { drifted } = await reconcile();
     expect(drifted.map((report) => report.orgId)).not.toContain(orgId);
-    expect(await stored(orgId)).toHaveLength(1);
+    expect(await readStoredSeats(orgId)).toHaveLength(1);
   });
 
   it('corrects and reports a count that is wrong though no change waits to be counted', async () => {
@@ -72,10 +72,10 @@ describe('seats.reconcile', () => {
     await reconcile();
     await world.rows('update seat_usage set used = used + 4 where org_id = $1', orgId);
     expect((await reconcile()).drifted).toEqual([{ orgId, purchased: 25, used: 3, pending: 0 }]);
-    expect(await stored(orgId)).toMatchObject([{ used: 3 }]);
+    expect(await readStoredSeats(orgId)).toMatchObject([{ used: 3 }]);
     await ana.members.setRole({ memberId: dan.me.memberId, role: 'member' });
     expect((await reconcile()).drifted).toEqual([]);
-    expect(await stored(orgId)).toMatchObject([{ used: 4 }]);
+    expect(await readStoredSeats(orgId)).toMatchObject([{ used: 4 }]);
   });
 
   it('reports organizations that hold more than they bought, and notifies the owner and admins once', async () => {

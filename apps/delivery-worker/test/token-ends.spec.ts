@@ -11,13 +11,13 @@ import { SMTPServer } from 'smtp-server';
 import { mailTokenExpiry } from '../src/deliver.ts';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
 import { requestTokenExpiryMails } from '../src/token-ends.ts';
-import { type Line, openLine, waitUntil } from './line.ts';
+import { type OutboxHarness, openOutboxHarness, waitUntil } from './line.ts';
 
 const world = useWorld({});
-const arrived: Email[] = [];
+const receivedMails: Email[] = [];
 let server: SMTPServer;
 let mailer: Mailer;
-let line: Line;
+let outboxHarness: OutboxHarness;
 let people: People;
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         PostalMime.parse(Buffer.concat(chunks)).then((email) => {
-          arrived.push(email);
+          receivedMails.push(email);
           done();
         }, done);
       });
@@ -43,13 +43,13 @@ beforeAll(async () => {
     'Muster <muster@acme.example>',
     pino({ level: 'silent' }),
   );
-  line = openLine(world);
-  line.hire({
+  outboxHarness = openOutboxHarness(world);
+  outboxHarness.startWorkers({
     'token.mail': mailTokenExpiry({ mailer, baseUrl: 'https://muster.example' }),
   });
 });
 afterAll(async () => {
-  await line.close();
+  await outboxHarness.close();
   mailer.close();
   await new Promise<void>((resolve) => {
     server.close(resolve);
@@ -58,7 +58,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   people = await world.org();
-  arrived.length = 0;
+  receivedMails.length = 0;
 });
 
 /** Creates a token of this age that expires in `left` days, and returns its id. */
@@ -83,7 +83,7 @@ async function token(
 }
 
 const never = new AbortController().signal;
-const warn = () => requestTokenExpiryMails(world.database.app, never);
+const requestExpiryMails = () => requestTokenExpiryMails(world.database.app, never);
 const asked = async (): Promise<string[]> =>
   (
     await world.rows<{ id: string }>(
@@ -92,30 +92,32 @@ const asked = async (): Promise<string[]> =>
     )
   ).map(({ id }) => id);
 const deliver = async (): Promise<void> => {
-  await line.relay();
-  await waitUntil(async () => (await line.rows(people.orgId)).every((row) => row.done));
+  await outboxHarness.runRelayTurn();
+  await waitUntil(async () => (await outboxHarness.rows(people.orgId)).every((row) => row.done));
 };
 
 it('tells its member a week before, what ends and when, and nothing of the secret', async () => {
   await token('Laptop', { left: 6.9 });
   await token('Nightly', { left: 1, age: 80, agentId: people.robo.me.agentId });
-  await warn();
+  await requestExpiryMails();
   await deliver();
-  expect(arrived.map(({ subject }) => subject).sort()).toEqual([
+  expect(receivedMails.map(({ subject }) => subject).sort()).toEqual([
     expect.stringMatching(/^Your token "Laptop" for Acme expires on \d+ \w+ \d{4}, \d\d:\d\d UTC$/),
     expect.stringMatching(/^Your token "Nightly" for Acme expires on /),
   ]);
-  for (const { to, text } of arrived) {
+  for (const { to, text } of receivedMails) {
     expect(to).toMatchObject([{ address: 'chloe@example.com' }]);
     expect(text).not.toContain('must_');
   }
-  expect(arrived.find(({ subject }) => subject?.includes('Nightly'))?.text).toContain('of your agent Robo');
+  expect(receivedMails.find(({ subject }) => subject?.includes('Nightly'))?.text).toContain(
+    'of your agent Robo',
+  );
 });
 
 it('tells it once, however often it looks and however many look at a time', async () => {
   const id = await token('Laptop');
-  await world.runUnderContention({ table: 'tokens', id }, warn, warn);
-  await warn();
+  await world.runUnderContention({ table: 'tokens', id }, requestExpiryMails, requestExpiryMails);
+  await requestExpiryMails();
   expect(await asked()).toEqual([id]);
 });
 
@@ -125,23 +127,23 @@ it('says nothing of those that end later, ended, were revoked, or were made for 
   await token('week', { age: 1, left: 6 });
   const revoked = await token('revoked');
   await world.rows('update tokens set revoked_at = now() where id = $1', revoked);
-  await warn();
+  await requestExpiryMails();
   expect(await asked()).toEqual([]);
 });
 
 it('sends none for a token that was revoked before the mail went out', async () => {
   const id = await token('Laptop');
-  await warn();
+  await requestExpiryMails();
   await world.rows('update tokens set revoked_at = now() where id = $1', id);
   await deliver();
-  expect(arrived).toEqual([]);
+  expect(receivedMails).toEqual([]);
 });
 
 it('begins no other epoch of rights: what processes remember holds', async () => {
   const epoch = () => world.rows('select epoch from rights_epochs where org_id = $1', people.orgId);
   const before = await epoch();
   await token('Laptop');
-  await warn();
+  await requestExpiryMails();
   expect(await asked()).toHaveLength(1);
   expect(await epoch()).toEqual(before);
 });

@@ -6,7 +6,7 @@ import { type AuditEntry, OcsfApiActivity } from '@muster/contract';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { waitUntil, withTestTimeouts } from '@muster/testing';
 import { type Received, verify } from './receiver.ts';
-import { upTo, useWebhooks } from './webhook-world.ts';
+import { numbersUpTo, useWebhooks } from './webhook-world.ts';
 
 const hooks = useWebhooks();
 
@@ -29,9 +29,9 @@ describe('a webhook for audit.*', () => {
     ).rejects.toMatchObject({ status: 403 });
     const entries = await auditSince(webhook.id);
     expect(entries).toHaveLength(5);
-    await hooks.arrived(5);
+    await hooks.waitForArrivals(5);
 
-    expect(hooks.seqs()).toEqual(upTo(5));
+    expect(hooks.seqs()).toEqual(numbersUpTo(5));
     expect(entryIds(hooks.receiver.received)).toEqual(entries.map(({ id }) => id));
     expect(hooks.receiver.received.map(({ id }) => id)).toEqual(entries.map(({ id }) => id));
     const last = hooks.receiver.received.at(-1) as Received;
@@ -57,10 +57,10 @@ describe('a webhook for audit.*', () => {
     await expect(
       hooks.people.chloe.webhooks.create({ url: hooks.receiver.url, kinds: ['story.*'] }),
     ).rejects.toMatchObject({ status: 403 });
-    await hooks.arrived(3);
+    await hooks.waitForArrivals(3);
     const kinds = hooks.receiver.received.map(({ type }) => type);
     expect(kinds.toSorted()).toEqual(['audit.denied', 'story.created', 'story.created']);
-    expect(hooks.seqs().toSorted()).toEqual(upTo(3));
+    expect(hooks.seqs().toSorted()).toEqual(numbersUpTo(3));
   });
 
   it('is sent an entry that comes without any event, once it was at rest', async () => {
@@ -78,7 +78,7 @@ describe('a webhook for audit.*', () => {
     await expect(
       hooks.people.chloe.webhooks.create({ url: hooks.receiver.url, kinds: ['story.*'] }),
     ).rejects.toMatchObject({ status: 403 });
-    await hooks.arrived(2);
+    await hooks.waitForArrivals(2);
     expect(hooks.receiver.received.map(({ type }) => type)).toEqual(['audit.allowed', 'audit.denied']);
     await waitUntil(isAtRest);
   });
@@ -106,7 +106,7 @@ describe('a webhook for audit.*', () => {
     const { ana, ben } = hooks.people;
     const { webhook } = await hooks.createWebhook({ kinds: ['audit.*'], order: 'strict' }, ben);
     hooks.startWorker();
-    await hooks.arrived(1);
+    await hooks.waitForArrivals(1);
     await ana.members.setRole({ memberId: ben.me.memberId, role: 'member' });
     await waitUntil(async () => (await hooks.stateOf(webhook.id)).pausedReason === 'maker_left');
     await hooks.createStories(2);
@@ -114,7 +114,7 @@ describe('a webhook for audit.*', () => {
     const resumed = await ana.webhooks.resume({ webhookId: webhook.id });
     expect(resumed.webhook.madeBy.memberId).toBe(ana.me.memberId);
     const entries = await auditSince(webhook.id);
-    await hooks.arrived(entries.length);
+    await hooks.waitForArrivals(entries.length);
     expect(entryIds(hooks.receiver.received)).toEqual(entries.map(({ id }) => id));
   });
 
@@ -125,7 +125,7 @@ describe('a webhook for audit.*', () => {
     await ana.webhooks.update({ webhookId: webhook.id, kinds: ['audit.allowed'] });
     await hooks.createStories(1, 'WEB', 2);
     hooks.startWorker();
-    await hooks.arrived(2);
+    await hooks.waitForArrivals(2);
     const operations = hooks.receiver.received.map(
       ({ body }) => (body.data['api'] as { operation: string }).operation,
     );
@@ -164,7 +164,7 @@ it('story.* covers every kind of story events, and nothing else', async () => {
   await ana.stories.update({ storyId: 'WEB-1', title: 'Renamed' });
   await ana.epics.create({ projectId: 'WEB', title: 'Epic' });
   await ana.comments.create({ storyId: 'WEB-1', body: 'Read.' });
-  await hooks.arrived(3);
+  await hooks.waitForArrivals(3);
   expect(hooks.receiver.received.map(({ type }) => type)).toEqual([
     'story.created',
     'story.updated',

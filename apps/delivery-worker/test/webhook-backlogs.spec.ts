@@ -1,18 +1,18 @@
 /** Webhooks that fall behind: paused ones, and ones that are slower than their organization's activity. */
 import { describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@muster/testing';
-import { upTo, useWebhooks } from './webhook-world.ts';
+import { numbersUpTo, useWebhooks } from './webhook-world.ts';
 
 const hooks = useWebhooks();
 
-interface Place {
+interface QueuePosition {
   readonly cursor_seq: number;
   readonly worker_epoch: number;
   readonly stands: number;
 }
 
-const placeOf = async (webhookId: string): Promise<Place> => {
-  const [place] = await hooks.world.rows<Place>(
+const queuePositionOf = async (webhookId: string): Promise<QueuePosition> => {
+  const [place] = await hooks.world.rows<QueuePosition>(
     `select w.cursor_seq::int, w.worker_epoch::int, s.activity::int as stands
      from webhooks w join streams s on s.org_id = w.org_id where w.id = $1`,
     webhookId,
@@ -20,13 +20,13 @@ const placeOf = async (webhookId: string): Promise<Place> => {
   if (place === undefined) throw new Error('the webhook is gone');
   return place;
 };
-const keepsUp = async (webhookId: string): Promise<boolean> => {
-  const { cursor_seq: cursor, stands } = await placeOf(webhookId);
+const hasNoBacklog = async (webhookId: string): Promise<boolean> => {
+  const { cursor_seq: cursor, stands } = await queuePositionOf(webhookId);
   return cursor === stands;
 };
 
 /** Inserts `count` events with one statement, with the same effect as transactions that wrote them. */
-const happen = (count: number): Promise<unknown> =>
+const createEvents = (count: number): Promise<unknown> =>
   hooks.world.rows(
     `with s as (update streams set activity = activity + $2 where org_id = $1 returning activity)
      insert into activity (org_id, seq, id, kind, actor, subject, data, at)
@@ -45,15 +45,15 @@ describe('what a webhook is not to hear of', () => {
     hooks.startWorker();
     await hooks.createStories(3);
     for (const { id } of [ofOtherKinds, ofOtherProject]) {
-      await waitUntil(() => keepsUp(id));
-      expect((await placeOf(id)).worker_epoch).toBe(0);
+      await waitUntil(() => hasNoBacklog(id));
+      expect((await queuePositionOf(id)).worker_epoch).toBe(0);
     }
     await hooks.createStories(1, 'API');
-    await hooks.arrived(1);
+    await hooks.waitForArrivals(1);
     expect(hooks.receiver.received[0]?.body.data).toMatchObject({ seq: 1, subject: { key: 'API-1' } });
     const { items } = await hooks.people.ana.stories.list({ projectId: 'API' });
     await hooks.people.ana.comments.create({ storyId: items[0]?.id ?? '', body: 'Heard.' });
-    await hooks.arrived(2);
+    await hooks.waitForArrivals(2);
     expect(hooks.receiver.received[1]).toMatchObject({ seq: 1, type: 'comment.created' });
   });
 });
@@ -89,8 +89,8 @@ describe('more than can be sent', () => {
     hooks.receiver.answer(503);
     hooks.startWorker();
     // Waits until the webhook's position in the activity has passed the event of its own creation.
-    await waitUntil(() => keepsUp(webhook.id));
-    await happen(1_200);
+    await waitUntil(() => hasNoBacklog(webhook.id));
+    await createEvents(1_200);
     await waitUntil(async () => {
       const found = await waiting(webhook.id);
       return found?.count === most && found.full && (order === 'strict' || !found.due);
@@ -102,6 +102,6 @@ describe('more than can be sent', () => {
       return hooks.receiver.received.length >= 1_200;
     });
     const seqs = hooks.seqs();
-    expect(order === 'strict' ? seqs : seqs.toSorted((a, b) => a - b)).toEqual(upTo(1_200));
+    expect(order === 'strict' ? seqs : seqs.toSorted((a, b) => a - b)).toEqual(numbersUpTo(1_200));
   });
 });

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@muster/testing';
 import { type Received, verify } from './receiver.ts';
-import { upTo, useWebhooks } from './webhook-world.ts';
+import { numbersUpTo, useWebhooks } from './webhook-world.ts';
 
 const hooks = useWebhooks();
 
@@ -14,10 +14,10 @@ describe('several workers', () => {
     await hooks.createWebhook({ order: 'strict', url: `${hooks.receiver.url}/strict` });
     for (let nth = 0; nth < 3; nth += 1) hooks.startWorker();
     await hooks.createStories(30);
-    await hooks.arrived(60);
+    await hooks.waitForArrivals(60);
     for (const [path, of] of Map.groupBy(hooks.receiver.received, (one) => one.path)) {
-      expect(of.map(({ seq }) => seq).sort((a, b) => a - b)).toEqual(upTo(30));
-      if (path.endsWith('strict')) expect(of.map(({ seq }) => seq)).toEqual(upTo(30));
+      expect(of.map(({ seq }) => seq).sort((a, b) => a - b)).toEqual(numbersUpTo(30));
+      if (path.endsWith('strict')) expect(of.map(({ seq }) => seq)).toEqual(numbersUpTo(30));
     }
   });
 
@@ -27,7 +27,7 @@ describe('several workers', () => {
     hooks.receiver.answer((response) => void held.push(response));
     const first = hooks.startWorker();
     await hooks.createStories(1);
-    await hooks.arrived(1);
+    await hooks.waitForArrivals(1);
     // Simulates a worker whose ownership of the endpoint has timed out.
     await hooks.world.rows(
       `update webhooks set worker_until = now() - interval '1 s' where id = $1`,
@@ -35,7 +35,7 @@ describe('several workers', () => {
     );
     hooks.receiver.answer(200);
     hooks.startWorker();
-    await hooks.arrived(2);
+    await hooks.waitForArrivals(2);
     await waitUntil(async () => (await hooks.stateOf(webhook.id)).lastSuccessAt !== null);
     for (const response of held) {
       response.statusCode = 500;
@@ -74,11 +74,11 @@ describe('several workers', () => {
     hooks.receiver.answer((response) => setTimeout(() => response.end(), 30));
     const first = hooks.startWorker();
     await hooks.createStories(10);
-    await hooks.arrived(3);
+    await hooks.waitForArrivals(3);
     await first.stop();
     hooks.startWorker();
-    await hooks.arrived(10);
-    expect(hooks.seqs()).toEqual(upTo(10));
+    await hooks.waitForArrivals(10);
+    expect(hooks.seqs()).toEqual(numbersUpTo(10));
   });
 });
 
@@ -91,13 +91,13 @@ describe('the secret', () => {
     });
     hooks.startWorker();
     await hooks.createStories(1);
-    await hooks.arrived(1);
+    await hooks.waitForArrivals(1);
     const [both] = hooks.receiver.received as [Received];
     expect(String(both.headers['webhook-signature']).split(' ')).toHaveLength(2);
     expect([verify(old, both), verify(secret, both)]).toEqual([both.body, both.body]);
     await hooks.world.rows('update webhooks set previous_until = now() where id = $1', webhook.id);
     await hooks.createStories(1, 'WEB', 2);
-    await hooks.arrived(2);
+    await hooks.waitForArrivals(2);
     const one = hooks.receiver.received[1] as Received;
     expect(verify(secret, one)).toEqual(one.body);
     expect(() => verify(old, one)).toThrow('No matching signature');
@@ -109,11 +109,11 @@ describe('paused, replayed, tested', () => {
     const { webhook } = await hooks.createWebhook();
     hooks.startWorker();
     await hooks.createStories(1);
-    await hooks.arrived(1);
+    await hooks.waitForArrivals(1);
     await hooks.people.ana.webhooks.pause({ webhookId: webhook.id });
     await hooks.createStories(2, 'WEB', 2);
     const { delivery } = await hooks.people.ana.webhooks.test({ webhookId: webhook.id });
-    await hooks.arrived(2);
+    await hooks.waitForArrivals(2);
     expect(hooks.receiver.received[1]).toMatchObject({ type: 'webhook.test', id: delivery.eventId });
     await waitUntil(async () => {
       const now = await hooks.people.ana.webhooks.deliveries.get({ deliveryId: delivery.id });
@@ -121,7 +121,7 @@ describe('paused, replayed, tested', () => {
     });
     expect(hooks.receiver.received).toHaveLength(2);
     await hooks.people.ana.webhooks.resume({ webhookId: webhook.id });
-    await hooks.arrived(4);
+    await hooks.waitForArrivals(4);
     expect(hooks.seqs().slice(2).sort()).toEqual([2, 3]);
   });
 
@@ -156,12 +156,12 @@ describe('paused, replayed, tested', () => {
     const { webhook } = await hooks.createWebhook({ order: 'strict' });
     hooks.startWorker();
     await hooks.createStories(5);
-    await hooks.arrived(5);
+    await hooks.waitForArrivals(5);
     await hooks.delivered(webhook.id, 5);
     expect(await hooks.people.ana.webhooks.replay({ webhookId: webhook.id, from: 2, to: 4 })).toEqual({
       count: 3,
     });
-    await hooks.arrived(8);
+    await hooks.waitForArrivals(8);
     expect(hooks.seqs()).toEqual([1, 2, 3, 4, 5, 2, 3, 4]);
     expect(hooks.receiver.received.slice(5).map(({ id }) => id)).toEqual(
       hooks.receiver.received.slice(1, 4).map(({ id }) => id),
@@ -173,13 +173,13 @@ describe('paused, replayed, tested', () => {
     expect(
       await hooks.people.ana.webhooks.replay({ webhookId: webhook.id, from: from ?? '', to: to ?? '' }),
     ).toEqual({ count: 2 });
-    await hooks.arrived(10);
+    await hooks.waitForArrivals(10);
     expect(hooks.seqs().slice(8)).toEqual([4, 5]);
     await hooks.delivered(webhook.id, 5);
     const { items } = await hooks.people.ana.webhooks.deliveries.list({ webhookId: webhook.id });
     const last = items.find(({ seq }) => seq === 1);
     await hooks.people.ana.webhooks.deliveries.redeliver({ deliveryId: String(last?.id) });
-    await hooks.arrived(11);
+    await hooks.waitForArrivals(11);
     expect(hooks.seqs().at(-1)).toBe(1);
   });
 });
@@ -192,14 +192,14 @@ describe('what a worker has fetched ahead', () => {
       await hooks.createStories(60);
       hooks.receiver.answer((response) => setTimeout(() => response.end(), order === 'strict' ? 60 : 480));
       hooks.startWorker();
-      await hooks.arrived(1);
+      await hooks.waitForArrivals(1);
       await hooks.people.ana.webhooks.pause({ webhookId: webhook.id });
       await pause(3_000);
       expect(hooks.receiver.received.length).toBeLessThan(30);
       await hooks.people.ana.webhooks.resume({ webhookId: webhook.id });
       hooks.receiver.answer(200);
-      await hooks.arrived(60);
-      expect(hooks.seqs().toSorted((a, b) => a - b)).toEqual(upTo(60));
+      await hooks.waitForArrivals(60);
+      expect(hooks.seqs().toSorted((a, b) => a - b)).toEqual(numbersUpTo(60));
     },
     30_000,
   );
@@ -212,10 +212,10 @@ describe('what a worker has fetched ahead', () => {
     await hooks.createStories(20, 'HID');
     hooks.receiver.answer((response) => setTimeout(() => response.end(), 400));
     hooks.startWorker();
-    await hooks.arrived(1);
+    await hooks.waitForArrivals(1);
     await ana.projects.members.remove({ projectId: 'HID', memberId: chloe.me.memberId });
-    await hooks.arrived(20);
-    expect(hooks.seqs()).toEqual(upTo(20));
+    await hooks.waitForArrivals(20);
+    expect(hooks.seqs()).toEqual(numbersUpTo(20));
     const kinds = hooks.receiver.received.map(({ type }) => type);
     expect(new Set(kinds.slice(-8))).toEqual(new Set(['webhook.withheld']));
   }, 30_000);

@@ -20,7 +20,7 @@ import { createSender } from '@muster/outbound/sender';
 import { createWebhookRunner } from '../src/webhooks/runner.ts';
 import { openReceiver, type PushReceiver } from './receiver.ts';
 
-const setUp = {
+const turnConfig = {
   networks: parseNetworks('127.0.0.0/8:*'),
   seals: createSecretCipher(['a key of this installation, for specs']),
   subjectUrl: 'https://app.example/{type}/{key}',
@@ -49,21 +49,25 @@ export interface WebhookWorld {
   createStories(count: number, projectId?: string, from?: number): Promise<void>;
   /** Returns the sequence numbers of the received messages, in order. */
   seqs(): number[];
-  arrived(count: number): Promise<void>;
+  waitForArrivals(count: number): Promise<void>;
   stateOf(webhookId: string): Promise<Awaited<ReturnType<Person<AllHandlers>['webhooks']['get']>>['webhook']>;
   /** Makes all waiting deliveries due. */
   makeDue(webhookId: string): Promise<unknown>;
   /** Waits until a delivery has this many attempts. */
-  tried(webhookId: string, count: number): Promise<void>;
+  waitForAttempts(webhookId: string, count: number): Promise<void>;
   delivered(webhookId: string, count: number): Promise<void>;
 }
 
 /** Lists 1, 2, 3 … up to `count`. */
-export const upTo = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth + 1);
+export const numbersUpTo = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth + 1);
 
 export function useWebhooks(): WebhookWorld {
   const world = useWorld(
-    { ...handlers, devices: createDeviceHandlers(setUp.seals), webhooks: createWebhookHandlers(setUp) },
+    {
+      ...handlers,
+      devices: createDeviceHandlers(turnConfig.seals),
+      webhooks: createWebhookHandlers(turnConfig),
+    },
     reactions,
   );
   let people: People<AllHandlers> | undefined;
@@ -106,8 +110,8 @@ export function useWebhooks(): WebhookWorld {
       const pool = openPool();
       const runner = createWebhookRunner({
         pool,
-        sender: createSender({ networks: setUp.networks }),
-        setUp: { ...setUp, reactions },
+        sender: createSender({ networks: turnConfig.networks }),
+        turnConfig: { ...turnConfig, reactions },
         onAttempt: () => undefined,
         onFault: (error) => faults.push(error),
       });
@@ -135,7 +139,7 @@ export function useWebhooks(): WebhookWorld {
         await work((sent) => {
           const asked = { orgId, webhookId, epoch, sent, withWorker: [], most: 10, releasesEndpoint: false };
           return inOrganizationAsSystem(pool, orgId, (db) =>
-            runDeliveryRound(db, asked, { ...setUp, reactions }),
+            runDeliveryRound(db, asked, { ...turnConfig, reactions }),
           );
         });
       } finally {
@@ -149,7 +153,7 @@ export function useWebhooks(): WebhookWorld {
         await now().people.ana.stories.create({ projectId, title: `Story ${nth}` });
     },
     seqs: () => now().receiver.received.map(({ seq }) => seq),
-    arrived: (count) => waitUntil(async () => now().receiver.received.length >= count),
+    waitForArrivals: (count) => waitUntil(async () => now().receiver.received.length >= count),
     stateOf: async (webhookId) => (await now().people.ana.webhooks.get({ webhookId })).webhook,
     makeDue: (webhookId) =>
       world.rows(
@@ -157,7 +161,7 @@ export function useWebhooks(): WebhookWorld {
          update webhooks set next_at = now() where id = $1`,
         webhookId,
       ),
-    tried: (webhookId, count) =>
+    waitForAttempts: (webhookId, count) =>
       waitUntil(async () => (await listed(webhookId)).some(({ tries }) => tries.length >= count)),
     delivered: (webhookId, count) =>
       waitUntil(async () => (await listed(webhookId, 'delivered')).length === count),

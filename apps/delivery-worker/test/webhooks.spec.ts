@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { waitUntil } from '@muster/testing';
 import { type Received, verify } from './receiver.ts';
-import { upTo, useWebhooks } from './webhook-world.ts';
+import { numbersUpTo, useWebhooks } from './webhook-world.ts';
 
 const hooks = useWebhooks();
 
@@ -11,7 +11,7 @@ describe('a message', () => {
     const { secret } = await hooks.createWebhook();
     hooks.startWorker();
     await hooks.createStories(1);
-    await hooks.arrived(1);
+    await hooks.waitForArrivals(1);
     const [one] = hooks.receiver.received as [Received];
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(verify(secret, one)).toEqual(one.body);
@@ -38,7 +38,7 @@ describe('a message', () => {
     await hooks.createWebhook();
     hooks.startWorker();
     await hooks.createStories(2);
-    await hooks.arrived(2);
+    await hooks.waitForArrivals(2);
     const first = hooks.receiver.received.find(({ seq }) => seq === 1);
     const after = String(first?.body.data['cursor']);
     const { items } = await hooks.people.ana.events.list({ after, kinds: ['story.created'] });
@@ -50,8 +50,8 @@ describe('a message', () => {
     hooks.receiver.answer((response) => setTimeout(() => response.end(), 20));
     hooks.startWorker();
     await hooks.createStories(40);
-    await hooks.arrived(40);
-    expect(hooks.seqs().sort((a, b) => a - b)).toEqual(upTo(40));
+    await hooks.waitForArrivals(40);
+    expect(hooks.seqs().sort((a, b) => a - b)).toEqual(numbersUpTo(40));
     expect(hooks.receiver.most()).toBeLessThanOrEqual(8);
     expect(hooks.receiver.received.every(({ type }) => type === 'story.created')).toBe(true);
   });
@@ -62,7 +62,7 @@ describe('a message', () => {
     hooks.startWorker();
     await hooks.createStories(2);
     await hooks.createStories(1, 'API');
-    await hooks.arrived(1);
+    await hooks.waitForArrivals(1);
     expect(hooks.receiver.received[0]?.body.data).toMatchObject({ seq: 1, subject: { key: 'API-1' } });
     expect(hooks.receiver.received).toHaveLength(1);
   });
@@ -78,13 +78,13 @@ describe('in strict order', () => {
     });
     hooks.startWorker();
     await hooks.createStories(6);
-    await hooks.tried(webhook.id, 1);
+    await hooks.waitForAttempts(webhook.id, 1);
     await waitUntil(async () => hooks.seqs().includes(3) && (await hooks.stateOf(webhook.id)).failing === 1);
     expect(hooks.seqs()).toEqual([1, 2, 3]);
     await hooks.makeDue(webhook.id);
     await waitUntil(async () => (await hooks.stateOf(webhook.id)).failing === 2);
     await hooks.makeDue(webhook.id);
-    await hooks.arrived(8);
+    await hooks.waitForArrivals(8);
     expect(hooks.seqs()).toEqual([1, 2, 3, 3, 3, 4, 5, 6]);
     expect(hooks.receiver.most()).toBe(1);
   });
@@ -112,7 +112,7 @@ describe('a try that fails', () => {
     expect(wait).toBeGreaterThan(4_000);
     expect(wait).toBeLessThan(8_000);
     await hooks.makeDue(webhook.id);
-    await hooks.arrived(4);
+    await hooks.waitForArrivals(4);
     expect(hooks.seqs().at(-1)).toBe(1);
     expect(hooks.receiver.received.at(-1)?.id).toBe(hooks.receiver.received[0]?.id);
   });
@@ -123,7 +123,7 @@ describe('a try that fails', () => {
     hooks.startWorker();
     await hooks.createStories(1);
     for (let nth = 1; nth <= 10; nth += 1) {
-      await hooks.tried(webhook.id, nth);
+      await hooks.waitForAttempts(webhook.id, nth);
       await hooks.makeDue(webhook.id);
     }
     await waitUntil(async () => (await hooks.stateOf(webhook.id)).state === 'paused');
@@ -136,7 +136,7 @@ describe('a try that fails', () => {
     await hooks.createStories(3, 'WEB', 2);
     hooks.receiver.answer(200);
     await hooks.people.ben.webhooks.resume({ webhookId: webhook.id });
-    await hooks.arrived(14);
+    await hooks.waitForArrivals(14);
     expect(hooks.seqs().slice(10).sort()).toEqual([1, 2, 3, 4]);
   });
 
@@ -165,7 +165,7 @@ describe('a try that fails', () => {
     expect(hooks.receiver.received).toEqual([]);
     await ana.webhooks.rotateSecret({ webhookId: webhook.id });
     await ana.webhooks.resume({ webhookId: webhook.id });
-    await hooks.arrived(1);
+    await hooks.waitForArrivals(1);
     expect(hooks.seqs()).toEqual([1]);
   });
 
@@ -203,7 +203,7 @@ describe('rights at the time of sending', () => {
     await hooks.createStories(1);
     await hooks.createStories(2, 'HID', 3);
     await hooks.createStories(1, 'WEB', 2);
-    await hooks.arrived(2);
+    await hooks.waitForArrivals(2);
     expect(
       hooks.receiver.received
         .map(({ body }) => [body.data['seq'], (body.data['subject'] as { key: string }).key])
@@ -224,11 +224,11 @@ describe('rights at the time of sending', () => {
     const budget = { amountMicros: 1_000, period: 'day', action: 'notify' } as const;
     await ana.budgets.set({ scope: 'org', ...budget });
     await ana.budgets.set({ scope: 'project', targetId: 'WEB', ...budget });
-    await hooks.arrived(1);
+    await hooks.waitForArrivals(1);
     await ana.projects.members.remove({ projectId: 'WEB', memberId: chloe.me.memberId });
     await ana.budgets.set({ scope: 'project', targetId: 'WEB', ...budget });
     await hooks.createStories(1);
-    await hooks.arrived(2);
+    await hooks.waitForArrivals(2);
     expect(hooks.receiver.received.map(({ body }) => [body.type, body.data['seq']])).toEqual([
       ['budget.changed', 1],
       ['story.created', 2],
@@ -247,7 +247,7 @@ describe('rights at the time of sending', () => {
     await ana.projects.members.remove({ projectId: 'HID', memberId: chloe.me.memberId });
     hooks.receiver.answer(200);
     await hooks.makeDue(webhook.id);
-    await hooks.arrived(2);
+    await hooks.waitForArrivals(2);
     expect(hooks.receiver.received[1]?.body).toEqual({
       type: 'webhook.withheld',
       timestamp: hooks.receiver.received[0]?.body.timestamp,
@@ -266,7 +266,7 @@ describe('rights at the time of sending', () => {
     expect((await ana.notifications.list({ kinds: ['webhook_paused'] })).items).toHaveLength(1);
     const resumed = await ana.webhooks.resume({ webhookId: webhook.id });
     expect(resumed.webhook.madeBy.memberId).toBe(ana.me.memberId);
-    await hooks.arrived(1);
+    await hooks.waitForArrivals(1);
     expect(hooks.seqs()).toEqual([1]);
   });
 });

@@ -203,9 +203,9 @@ export function createLicenseService(
     name: 'license-service',
     logger,
     checks: redis === undefined ? checks : [...checks, redis.check],
-    mostInFlight: config.DATABASE_POOL * maxInFlightPerConnection,
+    maxInFlight: config.DATABASE_POOL * maxInFlightPerConnection,
     trustProxy: config.TRUST_PROXY ?? false,
-    isSecret: isKey,
+    containsSecret: isKey,
     toApiError: (error) => apiErrorOf(error) ?? internalError(),
     renderErrorPage: errorPage,
   });

@@ -143,7 +143,7 @@ async function runCommand(
       role: null,
       max: 2,
       name: 'license-cli',
-      connectWithinMillis: cliConnectTimeoutMillis,
+      connectTimeoutMillis: cliConnectTimeoutMillis,
     });
     try {
       const context: CommandContext = {

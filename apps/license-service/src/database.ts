@@ -137,7 +137,7 @@ export async function provision(url: string, environmentSecrets: EnvironmentSecr
     role: null,
     max: 1,
     name: 'license-service-provision',
-    connectWithinMillis: cliConnectTimeoutMillis,
+    connectTimeoutMillis: cliConnectTimeoutMillis,
   });
   try {
     await inTransaction(pool, { prologue: [], orgId: null }, async (db) => {

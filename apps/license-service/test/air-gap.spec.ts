@@ -10,8 +10,8 @@ import { revokeLicense } from '../src/operators/change.ts';
 import { makeProduct } from '../src/operators/products.ts';
 import { makeToken, type NewOperatorToken } from '../src/operators/tokens.ts';
 import { createCustomerLink } from '../src/pages/links.ts';
-import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
-import { away } from './middle.ts';
+import { type InstalledClient, readStoredLicense, type Machines, openMachines } from './machines.ts';
+import { dropAnswer } from './middle.ts';
 
 let machines: Machines;
 let folder: string;
@@ -24,26 +24,29 @@ beforeAll(async () => {
 });
 // In these tests no machine can reach the service.
 beforeEach(() => {
-  machines.middle.meddle = away;
+  machines.middle.alterAnswer = dropAnswer;
 });
 afterAll(async () => {
   await machines.close();
   await rm(folder, { recursive: true });
 });
 
-const offline = (): InstalledClient => machines.install({ publicKeys: [...publicKeys] });
+const installOfflineClient = (): InstalledClient => machines.install({ publicKeys: [...publicKeys] });
 
-let files = 0;
-const file = (): string => path.join(folder, String((files += 1)));
+let fileCount = 0;
+const nextFilePath = (): string => path.join(folder, String((fileCount += 1)));
 
-interface Ran {
+interface CommandResult {
   readonly code: number;
   readonly said: string;
 }
 
 /** Answers a request with the command line, like an operator. */
-async function answered(request: string, ...args: string[]): Promise<Ran & { readonly answer: string }> {
-  const [asked, out] = [file(), file()];
+async function runAnswerCommand(
+  request: string,
+  ...args: string[]
+): Promise<CommandResult & { readonly answer: string }> {
+  const [asked, out] = [nextFilePath(), nextFilePath()];
   await writeFile(asked, `${request}\n`);
   let said = '';
   const code = await runCommandLine(['answer', asked, '--out', out, ...args], {
@@ -55,7 +58,7 @@ async function answered(request: string, ...args: string[]): Promise<Ran & { rea
   return { code, said, answer: await readFile(out, 'utf8').catch(() => '') };
 }
 
-const held = (id: string) =>
+const listHeldMachines = (id: string) =>
   machines.world.rows('select from licenses.held_machines where license_id = $1', id);
 const daysOf = (standing: object): number =>
   'offlineSeconds' in standing ? Math.round(Number(standing.offlineSeconds) / 86_400) : 0;
@@ -63,41 +66,41 @@ const daysOf = (standing: object): number =>
 describe('a machine that never comes online', () => {
   it('is activated by two files, and runs by its certificate for as long as the answer says', async () => {
     const { key, id } = await machines.world.issue({ term: { kind: 'perpetual' } });
-    const client = offline();
+    const client = installOfflineClient();
     expect(await client.activate(key)).toMatchObject({ mayRun: false, reason: 'unreachable' });
-    const { code, answer, said } = await answered(await client.requestOffline(key), '--for', '60d');
+    const { code, answer, said } = await runAnswerCommand(await client.requestOffline(key), '--for', '60d');
     expect([code, said]).toEqual([0, expect.stringContaining('is now active on the machine')]);
     const standing = await client.acceptOffline(answer);
     expect(standing).toMatchObject({ mayRun: true, by: 'certificate', plan: 'pro', isTrial: false });
     expect(daysOf(standing)).toBe(60);
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
-    expect(await held(id)).toHaveLength(1);
+    expect(await listHeldMachines(id)).toHaveLength(1);
   });
 
   it('takes the same answer in again without harm, and wins no time by it', async () => {
     const { key, id } = await machines.world.issue();
-    const client = offline();
+    const client = installOfflineClient();
     const request = await client.requestOffline(key);
-    const { answer } = await answered(request);
+    const { answer } = await runAnswerCommand(request);
     await client.acceptOffline(answer);
-    const before = await kept(client);
+    const before = await readStoredLicense(client);
     expect(await client.acceptOffline(answer)).toMatchObject({ mayRun: true });
-    expect(await kept(client)).toMatchObject({ certificate: before.certificate });
+    expect(await readStoredLicense(client)).toMatchObject({ certificate: before.certificate });
     // Stores that the client has already seen a later time, so that the current clock counts as turned back.
     const later = Date.now() + 3_600_000;
     const seen = { aheadMillis: 0, latestMillis: later };
     await writeFile(client.file, JSON.stringify({ ...before, time: seen }));
     expect(await client.acceptOffline(answer)).toMatchObject({ reason: 'clock_turned_back' });
-    expect(await held(id)).toHaveLength(1);
+    expect(await listHeldMachines(id)).toHaveLength(1);
     // An operator may answer the same request several times.
-    expect((await answered(request)).code).toBe(0);
-    expect(await held(id)).toHaveLength(1);
+    expect((await runAnswerCommand(request)).code).toBe(0);
+    expect(await listHeldMachines(id)).toHaveLength(1);
   });
 
   it('takes no answer to another machine, to an older request or by another service', async () => {
     const { key } = await machines.world.issue({ machineLimit: 3 });
-    const [mine, other] = [offline(), offline()];
-    const first = await answered(await mine.requestOffline(key));
+    const [mine, other] = [installOfflineClient(), installOfflineClient()];
+    const first = await runAnswerCommand(await mine.requestOffline(key));
     await other.requestOffline(key);
     expect(await other.acceptOffline(first.answer)).toMatchObject({ reason: 'answer_of_another_request' });
     await mine.requestOffline(key);
@@ -112,9 +115,9 @@ describe('a machine that never comes online', () => {
 
   it('counts as a slot as online, and is refused in the same words', async () => {
     const { key, id } = await machines.world.issue();
-    const [first, second] = [offline(), offline()];
-    await first.acceptOffline((await answered(await first.requestOffline(key))).answer);
-    const taken = await answered(await second.requestOffline(key));
+    const [first, second] = [installOfflineClient(), installOfflineClient()];
+    await first.acceptOffline((await runAnswerCommand(await first.requestOffline(key))).answer);
+    const taken = await runAnswerCommand(await second.requestOffline(key));
     expect([taken.code, taken.said]).toEqual([1, expect.stringContaining('active on another machine')]);
     expect(await second.acceptOffline(taken.answer)).toMatchObject({
       ...{ mayRun: false, reason: 'active_on_another_machine', isFinal: true },
@@ -125,7 +128,7 @@ describe('a machine that never comes online', () => {
     );
     expect(denials).toHaveLength(1);
     const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
-    const wrong = await answered(await second.requestOffline(typo));
+    const wrong = await runAnswerCommand(await second.requestOffline(typo));
     expect(await second.acceptOffline(wrong.answer)).toMatchObject({
       ...{ reason: 'invalid_license_key', message: expect.stringContaining('looks wrong') },
     });
@@ -133,11 +136,11 @@ describe('a machine that never comes online', () => {
 
   it('stops where the answer says that its license was revoked, and no older answer helps', async () => {
     const { key, id } = await machines.world.issue();
-    const client = offline();
-    const good = await answered(await client.requestOffline(key));
+    const client = installOfflineClient();
+    const good = await runAnswerCommand(await client.requestOffline(key));
     await client.acceptOffline(good.answer);
     await machines.world.asOperator((ask) => revokeLicense(ask, { id }, null));
-    const bad = await answered(await client.requestOffline(key));
+    const bad = await runAnswerCommand(await client.requestOffline(key));
     expect(await client.acceptOffline(bad.answer)).toMatchObject({ reason: 'license_revoked' });
     expect((await client.checkOffline()).mayRun).toBe(false);
     for (const { answer } of [good, bad])
@@ -146,15 +149,15 @@ describe('a machine that never comes online', () => {
   });
 
   it('ends its trial with the key', async () => {
-    const client = offline();
+    const client = installOfflineClient();
     await machines.world.rows(`update licenses.products set trial_seconds = 86400`);
-    machines.middle.leaveAlone();
+    machines.middle.resetAlterations();
     expect(await client.trial()).toMatchObject({ mayRun: true, isTrial: true });
-    machines.middle.meddle = away;
+    machines.middle.alterAnswer = dropAnswer;
     const { key } = await machines.world.issue();
-    await client.acceptOffline((await answered(await client.requestOffline(key))).answer);
+    await client.acceptOffline((await runAnswerCommand(await client.requestOffline(key))).answer);
     expect(await client.checkOffline()).toMatchObject({ mayRun: true, isTrial: false });
-    machines.middle.leaveAlone();
+    machines.middle.resetAlterations();
     expect(
       await machines.world.rows('select from licenses.trials where license_id is not null'),
     ).toHaveLength(1);
@@ -164,10 +167,10 @@ describe('a machine that never comes online', () => {
 describe('the command line', () => {
   it('says what is no request, and leaves no file behind', async () => {
     for (const text of ['', 'licreq1.', 'licreq1.e30', `licreq1.${'A'.repeat(5_000)}`, 'anything'])
-      expect(await answered(text)).toMatchObject({
+      expect(await runAnswerCommand(text)).toMatchObject({
         ...{ code: 1, answer: '', said: expect.stringContaining('not a complete request of a machine') },
       });
-    expect((await answered('x', '--for', '400d')).said).toContain('at most 366d');
+    expect((await runAnswerCommand('x', '--for', '400d')).said).toContain('at most 366d');
   });
 });
 
@@ -193,7 +196,7 @@ describe('by the operators’ API', () => {
 
   it('a program answers a request, once or again, and the history names its token', async () => {
     const { key, id } = await machines.world.issue({ term: { kind: 'perpetual' } });
-    const client = offline();
+    const client = installOfflineClient();
     const [request, desk] = [await client.requestOffline(key), await tokenOf()];
     const first = await call({ request }, desk);
     expect(first).toMatchObject({ status: 200, json: { licenseId: id, refused: null } });
@@ -205,7 +208,7 @@ describe('by the operators’ API', () => {
     );
     expect(days).toEqual([30, 60]);
     expect(await client.acceptOffline(again.json.answer)).toMatchObject({ mayRun: true });
-    expect(await held(id)).toHaveLength(1);
+    expect(await listHeldMachines(id)).toHaveLength(1);
     expect(
       await machines.world.rows(
         `select kind, actor, actor_ref from licenses.license_events where license_id = $1 and kind = 'activated'`,
@@ -216,7 +219,7 @@ describe('by the operators’ API', () => {
 
   it('a refusal is an answer that stops the machine, and is counted', async () => {
     const { key, id } = await machines.world.issue();
-    const [first, second, desk] = [offline(), offline(), await tokenOf()];
+    const [first, second, desk] = [installOfflineClient(), installOfflineClient(), await tokenOf()];
     await call({ request: await first.requestOffline(key) }, desk);
     const { status, json } = await call({ request: await second.requestOffline(key) }, desk);
     expect([status, json]).toEqual([
@@ -240,18 +243,18 @@ describe('by the operators’ API', () => {
       makeProduct(ask, { name: 'acme', keyPrefix: 'ACME1', seal: machines.world.seal }),
     );
     await machines.refresh();
-    const client = offline();
+    const client = installOfflineClient();
     const request = await client.requestOffline(key);
     const { json } = await call({ request }, await tokenOf({ product: 'acme' }));
     expect(json).toMatchObject({ licenseId: null, refused: { reason: 'unknown_license_key' } });
-    expect(await held(id)).toHaveLength(0);
+    expect(await listHeldMachines(id)).toHaveLength(0);
     // This answer is signed with the key of another product.
     expect(await client.acceptOffline(json.answer)).toMatchObject({ mayRun: false, reason: 'untrusted' });
   });
 
   it('says what does not fit, and needs the scope of changes', async () => {
     const { key } = await machines.world.issue();
-    const [request, desk] = [await offline().requestOffline(key), await tokenOf()];
+    const [request, desk] = [await installOfflineClient().requestOffline(key), await tokenOf()];
     for (const body of [
       ...[{}, { request: '' }, { request: 'licreq1.e30' }, { request: 'x'.repeat(5_000) }, { request: 7 }],
       ...[
@@ -281,7 +284,7 @@ describe('on the pages', () => {
 
   it('a customer uploads the request and downloads the answer', async () => {
     const { key, id } = await machines.world.issue({ term: { kind: 'perpetual' } });
-    const client = offline();
+    const client = installOfflineClient();
     const answer = await upload(`${await linkOf(id)}/answer`, await client.requestOffline(key));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="license-answer.txt"');
@@ -297,13 +300,13 @@ describe('on the pages', () => {
 
   it('a customer gets no answer for another license, and is told why there is none', async () => {
     const [one, other] = [await machines.world.issue(), await machines.world.issue()];
-    const client = offline();
+    const client = installOfflineClient();
     const link = await linkOf(one.id);
     const wrong = await upload(`${link}/answer`, await client.requestOffline(other.key));
     expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('another license key')]);
-    expect(await held(other.id)).toHaveLength(0);
+    expect(await listHeldMachines(other.id)).toHaveLength(0);
     await upload(`${link}/answer`, await client.requestOffline(one.key));
-    const taken = await upload(`${link}/answer`, await offline().requestOffline(one.key));
+    const taken = await upload(`${link}/answer`, await installOfflineClient().requestOffline(one.key));
     expect([taken.status, await taken.text()]).toEqual([
       409,
       expect.stringContaining('active on another machine'),
@@ -332,12 +335,12 @@ describe('on the pages', () => {
       await visitor.submit('/support/sign-in', { token: secret });
       return `license-support=${visitor.cookies.get('license-support') ?? ''}`;
     };
-    const client = offline();
+    const client = installOfflineClient();
     const address = `/support/licenses/${id}/answer`;
     const request = await client.requestOffline(key);
     const same = { 'sec-fetch-site': 'same-origin' };
     expect((await upload(address, request, { ...same, cookie: await sessionOf(['read']) })).status).toBe(403);
-    expect(await held(id)).toHaveLength(0);
+    expect(await listHeldMachines(id)).toHaveLength(0);
     const cookie = await sessionOf(['read', 'change']);
     const answer = await upload(address, request, { ...same, cookie });
     expect(await client.acceptOffline(await answer.text())).toMatchObject({ mayRun: true });

@@ -10,7 +10,7 @@ import {
   type LicenseWorld,
   noLimits,
   openLicenseWorld,
-  type Running,
+  type RunningService,
   waitUntil,
 } from './world.ts';
 
@@ -30,15 +30,21 @@ afterAll(async () => {
  * A long timeout for Redis. On a busy machine Redis may be slow. The service would then count in memory,
  * starting from zero.
  */
-const patience = { LIMIT_TIMEOUT_MILLIS: '5000' };
+const longTimeoutEnvironment = { LIMIT_TIMEOUT_MILLIS: '5000' };
 
 /** Starts a service that trusts the X-Forwarded-For headers of this test process. */
-const start = (environment: Record<string, string> = {}): Promise<Running> =>
+const start = (environment: Record<string, string> = {}): Promise<RunningService> =>
   world.start({
-    environment: { ...noLimits, ...patience, REDIS_URL: redis.url, TRUST_PROXY: '127.0.0.1', ...environment },
+    environment: {
+      ...noLimits,
+      ...longTimeoutEnvironment,
+      REDIS_URL: redis.url,
+      TRUST_PROXY: '127.0.0.1',
+      ...environment,
+    },
   });
 
-const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
+const forwardedForHeader = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
 
 async function statusesOf(count: number, ask: (index: number) => Promise<HttpAnswer>): Promise<number[]> {
   const statuses: number[] = [];
@@ -46,7 +52,8 @@ async function statusesOf(count: number, ask: (index: number) => Promise<HttpAns
   return statuses;
 }
 
-const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
+const repeatValue = <Value>(count: number, value: Value): Value[] =>
+  Array.from({ length: count }, () => value);
 
 const conditions: [string, () => Promise<void>, () => Promise<void>][] = [
   ['up', async () => undefined, async () => undefined],
@@ -62,12 +69,11 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
   it('whoever guesses keys is stopped, and others at the same time are not', async () => {
     const service = await start({ ...timeout, LIMIT_IP_FAIL: '5/3600' });
     const { key } = await world.issue();
-    expect(await statusesOf(8, () => service.activate(generateKey(), 'm', from('192.0.2.1')))).toEqual([
-      ...times(5, 404),
-      ...times(3, 429),
-    ]);
-    expect((await service.activate(generateKey(), 'm', from('192.0.2.2'))).status).toBe(404);
-    expect((await service.activate(key, 'm', from('192.0.2.3'))).status).toBe(200);
+    expect(
+      await statusesOf(8, () => service.activate(generateKey(), 'm', forwardedForHeader('192.0.2.1'))),
+    ).toEqual([...repeatValue(5, 404), ...repeatValue(3, 429)]);
+    expect((await service.activate(generateKey(), 'm', forwardedForHeader('192.0.2.2'))).status).toBe(404);
+    expect((await service.activate(key, 'm', forwardedForHeader('192.0.2.3'))).status).toBe(200);
   });
 
   it('whoever tries machines on a key is stopped from anywhere, and its machine never is', async () => {
@@ -75,16 +81,17 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
     const { key } = await world.issue();
     expect((await service.activate(key, 'rightful')).status).toBe(200);
     // Makes a guess of the key from an address of its own.
-    const guess = (index: number) => service.activate(key, `guess-${index}`, from(`198.51.100.${index}`));
-    expect(await statusesOf(8, guess)).toEqual([...times(5, 409), ...times(3, 429)]);
-    const check = await service.check(key, 'guess', from('198.51.100.99'));
+    const guess = (index: number) =>
+      service.activate(key, `guess-${index}`, forwardedForHeader(`198.51.100.${index}`));
+    expect(await statusesOf(8, guess)).toEqual([...repeatValue(5, 409), ...repeatValue(3, 429)]);
+    const check = await service.check(key, 'guess', forwardedForHeader('198.51.100.99'));
     expect(check.status).toBe(429);
-    expect(await statusesOf(30, () => service.activate(key, 'rightful', from('203.0.113.1')))).toEqual(
-      times(30, 200),
-    );
-    expect(await statusesOf(30, () => service.check(key, 'rightful', from('203.0.113.1')))).toEqual(
-      times(30, 200),
-    );
+    expect(
+      await statusesOf(30, () => service.activate(key, 'rightful', forwardedForHeader('203.0.113.1'))),
+    ).toEqual(repeatValue(30, 200));
+    expect(
+      await statusesOf(30, () => service.check(key, 'rightful', forwardedForHeader('203.0.113.1'))),
+    ).toEqual(repeatValue(30, 200));
     // The limit still applies to machines that do not hold the license.
     expect((await guess(100)).status).toBe(429);
   });
@@ -92,18 +99,18 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
   it('success costs no failure: the rightful machine may ask as often as anybody', async () => {
     const service = await start({ ...timeout, LIMIT_IP_FAIL: '3/3600', LIMIT_KEY_FAIL: '3/3600' });
     const { key } = await world.issue();
-    expect(await statusesOf(20, () => service.activate(key, 'm', from('192.0.2.50')))).toEqual(
-      times(20, 200),
+    expect(await statusesOf(20, () => service.activate(key, 'm', forwardedForHeader('192.0.2.50')))).toEqual(
+      repeatValue(20, 200),
     );
     // Each successful call returns its token separately, so concurrent calls lose no token.
-    await Promise.all(times(3, 0).map(() => service.check(key, 'm', from('192.0.2.50'))));
-    expect((await service.check(key, 'm', from('192.0.2.50'))).status).toBe(200);
+    await Promise.all(repeatValue(3, 0).map(() => service.check(key, 'm', forwardedForHeader('192.0.2.50'))));
+    expect((await service.check(key, 'm', forwardedForHeader('192.0.2.50'))).status).toBe(200);
   });
 
   it('a burst is let through, and no more than that, however many ask at once', async () => {
     const service = await start({ ...timeout, LIMIT_IP: '6/3600' });
     const answers = await Promise.all(
-      times(20, 0).map(() => service.activate(generateKey(), 'm', from('192.0.2.80'))),
+      repeatValue(20, 0).map(() => service.activate(generateKey(), 'm', forwardedForHeader('192.0.2.80'))),
     );
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(6);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(14);
@@ -112,7 +119,7 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
 
 it('tells how things stand, and when to come back', async () => {
   const service = await start({ LIMIT_IP: '2/30', LIMIT_IP_FAIL: '4/60', LIMIT_KEY_FAIL: '4/120' });
-  const address = from('192.0.2.100');
+  const address = forwardedForHeader('192.0.2.100');
   const first = await service.activate(generateKey(), 'm', address);
   expect(first.headers.get('ratelimit-policy')).toBe(
     '"ip";q=2;w=60, "ip_fail";q=4;w=240, "key_fail";q=4;w=480',
@@ -134,16 +141,15 @@ it('tells how things stand, and when to come back', async () => {
 
 it('counts what is no key among the attempts of an address, and not as a failure', async () => {
   const service = await start({ LIMIT_IP: '4/3600', LIMIT_IP_FAIL: '1/3600' });
-  expect(await statusesOf(6, () => service.activate('nonsense', 'm', from('192.0.2.120')))).toEqual([
-    ...times(4, 400),
-    ...times(2, 429),
-  ]);
+  expect(
+    await statusesOf(6, () => service.activate('nonsense', 'm', forwardedForHeader('192.0.2.120'))),
+  ).toEqual([...repeatValue(4, 400), ...repeatValue(2, 429)]);
 });
 
 it('takes an IPv6 network for one, an IPv4 address for itself, and checks apart from activations', async () => {
   const service = await start({ LIMIT_IP: '2/3600', LIMIT_CHECK: '2/3600' });
   const ask = (address: string) =>
-    service.activate(generateKey(), 'm', from(address)).then(({ status }) => status);
+    service.activate(generateKey(), 'm', forwardedForHeader(address)).then(({ status }) => status);
   expect(await ask('2001:db8:1:2::1')).toBe(404);
   expect(await ask('2001:db8:1:2:ffff::2')).toBe(404);
   expect(await ask('2001:db8:1:2:3:4:5:6')).toBe(429);
@@ -151,13 +157,13 @@ it('takes an IPv6 network for one, an IPv4 address for itself, and checks apart 
   expect(await ask('192.0.2.130')).toBe(404);
   expect(await ask('::ffff:192.0.2.130')).toBe(404);
   expect(await ask('192.0.2.130')).toBe(429);
-  expect((await service.check(generateKey(), 'm', from('192.0.2.130'))).status).toBe(404);
+  expect((await service.check(generateKey(), 'm', forwardedForHeader('192.0.2.130'))).status).toBe(404);
 });
 
 describe('the address of a caller', () => {
   const burst = { LIMIT_IP: '1/3600' };
-  const ask = (service: Running, address: string) =>
-    service.activate(generateKey(), 'm', from(address)).then(({ status }) => status);
+  const ask = (service: RunningService, address: string) =>
+    service.activate(generateKey(), 'm', forwardedForHeader(address)).then(({ status }) => status);
 
   it('is what a trusted proxy says, and of several the last that is not trusted', async () => {
     const service = await start({ ...burst, TRUST_PROXY: '127.0.0.1,10.0.0.0/8' });
@@ -180,7 +186,7 @@ describe('the address of a caller', () => {
 
 it('goes back to Redis when it is there again', async () => {
   const service = await start({ LIMIT_IP: '3/3600' });
-  const ask = () => service.activate(generateKey(), 'm', from('192.0.2.170'));
+  const ask = () => service.activate(generateKey(), 'm', forwardedForHeader('192.0.2.170'));
   const leftOf = (answer: HttpAnswer): string | undefined =>
     /"ip";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1];
   expect(leftOf(await ask())).toBe('2');

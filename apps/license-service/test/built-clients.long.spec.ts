@@ -5,11 +5,11 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   clients,
-  followsTheGuide,
-  isThere,
+  expectGuideWorks,
+  isInstalled,
   lives,
   openHome,
-  programOfGuide,
+  guideProgramOf,
   run,
   type ProgramOutput,
   vectors,
@@ -18,7 +18,7 @@ import {
 /** The time limit of a build. A compiler with cold caches is slow while other specs run. */
 const buildMillis = 300_000;
 
-const hasGo = isThere('go', 'version');
+const hasGo = isInstalled('go', 'version');
 /** The folder in which Debian installs sources of crates. On other systems cargo needs them in its own cache. */
 const cratesOfSystem = '/usr/share/cargo/registry';
 const crates = existsSync(path.join(cratesOfSystem, 'ring-0.16.20'))
@@ -27,22 +27,22 @@ const crates = existsSync(path.join(cratesOfSystem, 'ring-0.16.20'))
       ...['--config', `source.system.directory="${cratesOfSystem}"`],
     ]
   : [];
-const hasRust = isThere(
+const hasRust = isInstalled(
   'cargo',
   ...['fetch', '--offline', ...crates, '--manifest-path', path.join(clients, 'rust/Cargo.toml')],
 );
 /** True if Swift can build offline. On Linux it needs swift-crypto in its cache, because only Apple has CryptoKit. */
-const hasSwift = isThere(
+const hasSwift = isInstalled(
   'swift',
   'package',
   '--package-path',
   path.join(clients, 'swift'),
   'show-dependencies',
 );
-const hasMono = isThere('mcs', '--version') && isThere('mono', '--version');
+const hasMono = isInstalled('mcs', '--version') && isInstalled('mono', '--version');
 
-const house = openHome();
-const { machines, home } = house;
+const clientHome = openHome();
+const { machines, home } = clientHome;
 
 const words = (folder: string, what: string, given?: string): string[] => [
   ...[machines().middle.url, folder, what],
@@ -75,14 +75,14 @@ const words = (folder: string, what: string, given?: string): string[] => [
       const own = await mkdtemp(path.join(home(), 'guide-go-'));
       await cp(path.join(folder, 'go.mod'), path.join(own, 'go.mod'));
       await cp(path.join(folder, 'musterlicense'), path.join(own, 'musterlicense'), { recursive: true });
-      await writeFile(path.join(own, 'main.go'), await programOfGuide('Go'));
+      await writeFile(path.join(own, 'main.go'), await guideProgramOf('Go'));
       expect(await go(['build', '-o', 'app', '.'], own)).toEqual({ code: 0, out: '' });
-      await followsTheGuide(house, [path.join(own, 'app')]);
+      await expectGuideWorks(clientHome, [path.join(own, 'app')]);
     },
     buildMillis,
   );
 
-  lives(house, (kept, what, given, env = {}) => run(program(), words(kept, what, given), { env }));
+  lives(clientHome, (kept, what, given, env = {}) => run(program(), words(kept, what, given), { env }));
 });
 
 (hasRust ? describe : describe.skip)('Rust (cargo, 1.65 or newer, with ring, ureq and serde_json)', () => {
@@ -107,7 +107,7 @@ const words = (folder: string, what: string, given?: string): string[] => [
     buildMillis,
   );
 
-  lives(house, (kept, what, given, env = {}) => run(program(), words(kept, what, given), { env }));
+  lives(clientHome, (kept, what, given, env = {}) => run(program(), words(kept, what, given), { env }));
 });
 
 (hasSwift ? describe : describe.skip)('Swift (swift, 5.9 or newer, on Linux with swift-crypto)', () => {
@@ -129,7 +129,7 @@ const words = (folder: string, what: string, given?: string): string[] => [
     buildMillis,
   );
 
-  lives(house, (kept, what, given, env = {}) => run(program(), words(kept, what, given), { env }));
+  lives(clientHome, (kept, what, given, env = {}) => run(program(), words(kept, what, given), { env }));
 });
 
 (hasMono ? describe : describe.skip)('C# (mcs and mono, 6 or newer)', () => {
@@ -158,9 +158,9 @@ const words = (folder: string, what: string, given?: string): string[] => [
     async () => {
       const main = path.join(home(), 'Program.cs');
       const out = path.join(home(), 'guide.exe');
-      await writeFile(main, await programOfGuide('C#'));
+      await writeFile(main, await guideProgramOf('C#'));
       await build(out, main);
-      await followsTheGuide(house, ['mono', out]);
+      await expectGuideWorks(clientHome, ['mono', out]);
     },
     buildMillis,
   );
@@ -170,7 +170,7 @@ const words = (folder: string, what: string, given?: string): string[] => [
     expect(said).toEqual({ code: 0, out: expect.stringMatching(/^\d+ cases$/) });
   });
 
-  lives(house, (kept, what, given, env = {}) =>
+  lives(clientHome, (kept, what, given, env = {}) =>
     run('mono', [program(), ...words(kept, what, given)], { env }),
   );
 });

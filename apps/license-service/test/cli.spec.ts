@@ -8,10 +8,10 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { programEnvironment } from '@muster/testing';
 import { runCommandLine } from '../src/command-line.ts';
-import { type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
+import { type LicenseWorld, openLicenseWorld, type RunningService } from './world.ts';
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 let folder: string;
 beforeAll(async () => {
   world = await openLicenseWorld();
@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-interface Ran {
+interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -33,7 +33,7 @@ async function license(
   args: readonly string[],
   input = '',
   environment: Record<string, string> = {},
-): Promise<Ran> {
+): Promise<CommandResult> {
   const said = { out: '', err: '' };
   const code = await runCommandLine(args, {
     environment: { DATABASE_URL: world.url, ...environment },
@@ -50,14 +50,14 @@ async function json<Result>(args: readonly string[], input = ''): Promise<Result
   return JSON.parse(out) as Result;
 }
 
-interface Made {
+interface IssueOutput {
   readonly licenses: readonly { readonly id: string; readonly hint: string; readonly key?: string }[];
   readonly isRepeated: boolean;
   readonly isNewPlan: boolean;
 }
 
 async function issued(...args: string[]): Promise<{ id: string; key: string }> {
-  const { licenses } = await json<Made>(['issue', '--plan', 'pro', '--for', '365d', ...args]);
+  const { licenses } = await json<IssueOutput>(['issue', '--plan', 'pro', '--for', '365d', ...args]);
   const [one] = licenses;
   if (one?.key === undefined) throw new Error('nothing was issued');
   return { id: one.id, key: one.key };
@@ -76,7 +76,7 @@ describe('issue', () => {
 
   it('issues an order once, also when it is asked for at the same time', async () => {
     const args = ['issue', '--plan', 'pro', '--for', '30d', '--order', 'A-1', '--count', '3'];
-    const [one, other] = await Promise.all([json<Made>(args), json<Made>(args)]);
+    const [one, other] = await Promise.all([json<IssueOutput>(args), json<IssueOutput>(args)]);
     expect([one.isRepeated, other.isRepeated].sort()).toEqual([false, true]);
     expect(one.licenses.map(({ id }) => id)).toEqual(other.licenses.map(({ id }) => id));
     const repeated = one.isRepeated ? one : other;
@@ -103,7 +103,7 @@ describe('issue', () => {
 
   it('copies the terms of the plan: another plan later changes nothing sold', async () => {
     await json(['plan', 'set', 'team', '--for', '30d', '--transfers', '1']);
-    const { licenses } = await json<Made>(['issue', '--plan', 'team']);
+    const { licenses } = await json<IssueOutput>(['issue', '--plan', 'team']);
     await json(['plan', 'set', 'team', '--for', '1d', '--transfers', '9']);
     const { license: shown } = await json<{ license: object }>(['show', '--id', licenses[0]?.id ?? '']);
     expect(shown).toMatchObject({ durationSeconds: 30 * 86_400, transferLimit: 1 });
@@ -338,7 +338,7 @@ describe('an installation', () => {
 
 it('is a process that reads its standard input and ends with the code', async () => {
   const { key } = await issued();
-  const start = async (input: string): Promise<Ran> => {
+  const start = async (input: string): Promise<CommandResult> => {
     const child = spawn(process.execPath, [path.resolve(import.meta.dirname, '../src/cli.ts'), 'verify'], {
       env: { ...programEnvironment(), DATABASE_URL: world.url },
     });

@@ -7,27 +7,33 @@ import { generateKey } from '../src/key/key.ts';
 import { revokeLicense } from '../src/operators/change.ts';
 import { signCertificate } from '../src/signing/certificate.ts';
 import { createAnswerSigner, digestOf } from '../src/signing/sign-answer.ts';
-import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
-import { asItIs, away, type Meddle, type Middle, type RelayedAnswer } from './middle.ts';
+import { type InstalledClient, readStoredLicense, type Machines, openMachines } from './machines.ts';
+import {
+  passAnswerThrough,
+  dropAnswer,
+  type AlterAnswer,
+  type InterceptingProxy,
+  type RelayedAnswer,
+} from './middle.ts';
 
 let machines: Machines;
-let middle: Middle;
+let interceptingProxy: InterceptingProxy;
 
 beforeAll(async () => {
   machines = await openMachines();
-  ({ middle } = machines);
+  ({ middle: interceptingProxy } = machines);
 });
 afterEach(() => {
-  middle.leaveAlone();
+  interceptingProxy.resetAlterations();
 });
 afterAll(() => machines.close());
 
 const install = (options?: Partial<LicenseClientOptions>): InstalledClient => machines.install(options);
-const activated = () => machines.activated();
+const activateClient = () => machines.activateClient();
 
 describe('what is made up', () => {
   const changed =
-    (of: string, to: (value: string) => string): Meddle =>
+    (of: string, to: (value: string) => string): AlterAnswer =>
     (answer) => ({
       ...answer,
       headers: { ...answer.headers, [of]: to(String(answer.headers[of])) },
@@ -36,7 +42,7 @@ describe('what is made up', () => {
     value.replace(/:(.)/, (_, first: string) => `:${first === 'A' ? 'B' : 'A'}`);
   let old: RelayedAnswer;
 
-  const lies: [string, Meddle][] = [
+  const lies: [string, AlterAnswer][] = [
     ['a body', (answer) => ({ ...answer, body: answer.body.replace('false', 'true') + ' ' })],
     ['a status', (answer) => ({ ...answer, status: answer.status === 200 ? 403 : 200 })],
     ['a signature', changed('signature', otherBase64)],
@@ -54,8 +60,8 @@ describe('what is made up', () => {
 
   it.each(lies)('%s: is no refusal, and no license', async (_what, lie) => {
     old = undefined;
-    const { client, key } = await activated();
-    middle.meddle = lie;
+    const { client, key } = await activateClient();
+    interceptingProxy.alterAnswer = lie;
     if (_what.startsWith('the answer')) await install().activate(key);
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
     expect(await install().activate(generateKey())).toMatchObject({
@@ -64,32 +70,32 @@ describe('what is made up', () => {
   });
 
   it('an answer that was asked for without a nonce, as anybody may have it, does not count', async () => {
-    const { client, key } = await activated();
+    const { client, key } = await activateClient();
     const query = new URLSearchParams({ licenseKey: key, machineId: await client.machineId() }).toString();
     const kept = await fetch(`${machines.serviceUrl}/api/activate/check?${query}`);
     const said = { status: 200, headers: Object.fromEntries(kept.headers), body: await kept.text() };
     expect(said.headers['signature']).toContain('license=');
-    middle.meddle = () => said;
+    interceptingProxy.alterAnswer = () => said;
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
   });
 
   it('a certificate of another key, another machine or another content lets nothing run', async () => {
-    const { client } = await activated();
-    const other = await activated();
-    const whole = await kept(client);
+    const { client } = await activateClient();
+    const other = await activateClient();
+    const whole = await readStoredLicense(client);
     const [version = '', body = '', signature = ''] = whole.certificate.split('.');
     const payload = JSON.parse(Buffer.from(body, 'base64url').toString()) as { exp: number };
     const longer = Buffer.from(JSON.stringify({ ...payload, exp: payload.exp + 1_000 })).toString(
       'base64url',
     );
-    const theirs = await kept(other.client);
+    const theirs = await readStoredLicense(other.client);
     const cases = [
       [`${version}.${longer}.${signature}`, 'certificate_not_genuine'],
       [`${version}.${body}.AAAA`, 'certificate_not_genuine'],
       ['lic1', 'certificate_not_genuine'],
       [theirs.certificate, 'certificate_of_another_machine'],
     ];
-    middle.meddle = away;
+    interceptingProxy.alterAnswer = dropAnswer;
     for (const [certificate, reason] of cases) {
       await writeFile(client.file, JSON.stringify({ ...whole, certificate }));
       expect(await client.check()).toMatchObject({ mayRun: false, reason });
@@ -99,12 +105,16 @@ describe('what is made up', () => {
   });
 
   it('a header that says final makes no refusal of an outage, and one that says retry none of a refusal', async () => {
-    const { client, id } = await activated();
-    middle.meddle = changed('license-verdict', () => 'retry');
+    const { client, id } = await activateClient();
+    interceptingProxy.alterAnswer = changed('license-verdict', () => 'retry');
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
-    middle.meddle = (answer) => ({ ...answer, status: 503, headers: { 'license-verdict': 'final' } });
+    interceptingProxy.alterAnswer = (answer) => ({
+      ...answer,
+      status: 503,
+      headers: { 'license-verdict': 'final' },
+    });
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
-    middle.meddle = asItIs;
+    interceptingProxy.alterAnswer = passAnswerThrough;
     await machines.world.asOperator((ask) => revokeLicense(ask, { id }, null));
     expect(await client.check()).toMatchObject({ mayRun: false, isFinal: true });
   });
@@ -116,11 +126,11 @@ describe("an answer to somebody else's body", () => {
    * signed for another body.
    */
   const ask = (claim: { licenseKey?: string; machineId?: string }): void => {
-    middle.meddleWithBody = (body) => JSON.stringify({ ...(JSON.parse(body) as object), ...claim });
+    interceptingProxy.alterBody = (body) => JSON.stringify({ ...(JSON.parse(body) as object), ...claim });
   };
 
   it('lets no machine run on the license of another one', async () => {
-    const { client: paid, key } = await activated();
+    const { client: paid, key } = await activateClient();
     const claim = { licenseKey: key, machineId: await paid.machineId() };
     const attempts = [
       { typed: 'anything at all', asked: claim },
@@ -130,14 +140,14 @@ describe("an answer to somebody else's body", () => {
       ask(asked);
       const client = install();
       expect(await client.activate(typed)).toMatchObject({ mayRun: false, reason: 'untrusted' });
-      middle.meddle = away;
+      interceptingProxy.alterAnswer = dropAnswer;
       expect(await client.checkOffline()).toMatchObject({ mayRun: false, reason: 'no_license' });
-      middle.leaveAlone();
+      interceptingProxy.resetAlterations();
     }
   });
 
   it('takes no license from a machine that has one', async () => {
-    const { client, key } = await activated();
+    const { client, key } = await activateClient();
     for (const claim of [{ machineId: 'another machine' }, { licenseKey: generateKey() }]) {
       ask(claim);
       expect(await client.activate(key)).toMatchObject({ mayRun: true, by: 'certificate' });
@@ -173,7 +183,7 @@ describe('a yes that is signed for this question', () => {
   const say = ({ key: named, machineId: machine, certificate }: Yes): void => {
     const license = { key: named, plan: 'pro', expiresAt: null, machineId: machine, activated: true };
     const body = JSON.stringify({ success: true, license });
-    middle.meddle = (_answer, target, { nonce, body: asked }) => ({
+    interceptingProxy.alterAnswer = (_answer, target, { nonce, body: asked }) => ({
       status: 200,
       headers: {
         'license-verdict': 'final',

@@ -11,14 +11,15 @@ import { revokeLicense } from '../src/operators/change.ts';
 import { releaseMachines } from '../src/operators/machines.ts';
 import { setTrial } from '../src/operators/products.ts';
 import { openVault } from '../src/vault.ts';
-import { away } from './middle.ts';
+import { dropAnswer } from './middle.ts';
 import { type Machines, openMachines } from './machines.ts';
 
 export const clients = path.join(import.meta.dirname, '../../../clients');
 export const vectors = path.join(clients, 'vectors');
 
 /** Returns true if a program is installed and exits with 0 when called with these arguments. */
-export const isThere = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
+export const isInstalled = (program: string, ...args: string[]): boolean =>
+  spawnSync(program, args).status === 0;
 
 export interface ProgramOutput {
   readonly code: number;
@@ -39,14 +40,14 @@ export const run = (
   });
 
 /** Extracts the program of a language from the guide, by the name of its tab. */
-export async function programOfGuide(tab: string): Promise<string> {
+export async function guideProgramOf(tab: string): Promise<string> {
   const guide = path.join(import.meta.dirname, '../../../docs/guides/license-your-app.md');
   const [, code] = (await readFile(guide, 'utf8')).split(`[${tab}]\n`);
   return (code ?? '').slice(0, code?.indexOf('```\n'));
 }
 
 /** Tests a program of the guide: it activates its license, starts without its key, and reports why it may not run. */
-export async function followsTheGuide(
+export async function expectGuideWorks(
   { machines, home }: ReturnType<typeof openHome>,
   [program, ...before]: readonly [string, ...string[]],
 ): Promise<void> {
@@ -61,9 +62,9 @@ export async function followsTheGuide(
     code: 0,
     out: expect.stringMatching(/^Plan pro,? by the service/),
   });
-  machines().middle.meddle = away;
+  machines().middle.alterAnswer = dropAnswer;
   expect(await start()).toMatchObject({ code: 0, out: expect.stringContaining('by the certificate') });
-  machines().middle.leaveAlone();
+  machines().middle.resetAlterations();
 }
 
 /** Opens the service and a folder for programs before the tests of the calling spec, and closes them afterwards. */
@@ -114,12 +115,12 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
     expect((await say('check')).code).toBe(1);
     expect(await say('activate', key.toLowerCase())).toMatchObject({ code: 0 });
     expect(await say('check')).toMatchObject({ code: 0 });
-    machines.middle.meddle = away;
+    machines.middle.alterAnswer = dropAnswer;
     expect(await say('check')).toMatchObject({
       code: 0,
       out: expect.stringContaining('certificate'),
     });
-    machines.middle.leaveAlone();
+    machines.middle.resetAlterations();
     expect(await say('offline')).toMatchObject({ code: 0 });
   });
 
@@ -129,30 +130,30 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
     await say('activate', key);
     await machines.world.asOperator((ask) => revokeLicense(ask, { id }, null));
     expect((await say('check')).code).toBe(1);
-    machines.middle.meddle = away;
+    machines.middle.alterAnswer = dropAnswer;
     expect((await say('check')).code).not.toBe(0);
-    machines.middle.leaveAlone();
+    machines.middle.resetAlterations();
   });
 
   it('a refusal that is forged on the way is none', async () => {
     const { key } = await machines.world.issue();
     const say = program();
     await say('activate', key);
-    machines.middle.meddle = () => ({
+    machines.middle.alterAnswer = () => ({
       status: 403,
       headers: { 'license-verdict': 'final', 'content-type': 'application/json' },
       body: '{"code":"forbidden","message":"forged"}',
     });
     expect(await say('check')).toMatchObject({ code: 0 });
-    machines.middle.leaveAlone();
+    machines.middle.resetAlterations();
   });
 
   it('a yes that is changed on the way is none, and an unknown key is refused with its message', async () => {
     const say = program();
     const { key } = await machines.world.issue();
-    machines.middle.meddle = (answer) => ({ ...answer, body: answer.body.replace('"pro"', '"max"') });
+    machines.middle.alterAnswer = (answer) => ({ ...answer, body: answer.body.replace('"pro"', '"max"') });
     expect((await say('activate', key)).code).not.toBe(0);
-    machines.middle.leaveAlone();
+    machines.middle.resetAlterations();
     const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
     expect(await say('activate', typo)).toMatchObject({
       code: 1,
@@ -185,9 +186,9 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
     const say = program();
     expect(await say('trial')).toMatchObject({ code: 0 });
     expect(await say('check')).toMatchObject({ code: 0 });
-    machines.middle.meddle = away;
+    machines.middle.alterAnswer = dropAnswer;
     expect(await say('check')).toMatchObject({ code: 0, out: expect.stringContaining('certificate') });
-    machines.middle.leaveAlone();
+    machines.middle.resetAlterations();
     const { key } = await world.issue();
     expect((await say('activate', key.slice(0, -2))).code).toBe(1);
     expect(await say('offline')).toMatchObject({ code: 0 });
@@ -195,10 +196,10 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
       `update licenses.trials set started_at = started_at - interval '20 days', ends_at = ends_at - interval '20 days'`,
     );
     expect(await say('check')).toMatchObject({ code: 1, out: expect.stringContaining('trial') });
-    machines.middle.meddle = away;
+    machines.middle.alterAnswer = dropAnswer;
     expect((await say('check')).code).not.toBe(0);
     expect((await say('trial')).code).not.toBe(0);
-    machines.middle.leaveAlone();
+    machines.middle.resetAlterations();
     expect(await say('activate', key)).toMatchObject({ code: 0 });
     expect(await say('release')).toBeDefined();
     expect(await say('trial')).toMatchObject({ code: 1 });
@@ -212,7 +213,7 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
     await writeFile(pinned, await keys.text());
     const speaking = program();
     const say = (what: string, given?: string) => speaking(what, given, { LICENSE_KEYS: pinned });
-    middle.meddle = away;
+    middle.alterAnswer = dropAnswer;
     const answerTo = async (licenseKey: string): Promise<string> => {
       const { code, out } = await say('request', licenseKey);
       expect([code, out]).toEqual([0, expect.stringMatching(/^licreq1\.[\w-]+$/)]);
@@ -239,6 +240,6 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
     });
     for (const file of [first, refused]) expect((await say('answer', file)).code).not.toBe(0);
     expect((await say('check')).code).not.toBe(0);
-    middle.leaveAlone();
+    middle.resetAlterations();
   });
 }

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { replaceKey } from '../src/operators/change.ts';
 import { setMeters } from '../src/operators/usage.ts';
 import { type InstalledClient, type Machines, openMachines } from './machines.ts';
-import { away } from './middle.ts';
+import { dropAnswer } from './middle.ts';
 import { waitUntil } from './world.ts';
 
 let machines: Machines;
@@ -14,12 +14,12 @@ beforeAll(async () => {
   machines = await openMachines();
 });
 afterEach(() => {
-  machines.middle.leaveAlone();
+  machines.middle.resetAlterations();
 });
 afterAll(() => machines.close());
 
-async function metered() {
-  const installed = await machines.activated();
+async function activateMetered() {
+  const installed = await machines.activateClient();
   await machines.world.asOperator((db) =>
     setMeters(db, { id: installed.id }, () => ({
       exports: { limit: 3, period: 'month', overLimit: 'refuse' },
@@ -29,13 +29,13 @@ async function metered() {
 }
 const queued = async ({ folder }: InstalledClient): Promise<string[]> =>
   readdir(path.join(folder, 'usage')).catch(() => []);
-const usedOf = (report: { usage?: readonly { used: number; limit: number | null }[] }) =>
+const usedQuantitiesOf = (report: { usage?: readonly { used: number; limit: number | null }[] }) =>
   report.usage?.map(({ used, limit }) => [used, limit]);
 
 it('a program counts usage, and is refused above the limit', async () => {
-  const { client } = await metered();
+  const { client } = await activateMetered();
   const first = await client.meter('exports', 2);
-  expect([first.outcome, usedOf(first)]).toEqual(['counted', [[2, 3]]]);
+  expect([first.outcome, usedQuantitiesOf(first)]).toEqual(['counted', [[2, 3]]]);
   expect(await client.meter('exports', 2)).toMatchObject({ outcome: 'refused', reason: 'meter_exceeded' });
   expect(await client.meter('unheard')).toMatchObject({ outcome: 'refused', reason: 'unknown_meter' });
   expect(await client.usage()).toMatchObject({
@@ -46,27 +46,27 @@ it('a program counts usage, and is refused above the limit', async () => {
 });
 
 it('usage without a connection waits, and is counted once with the next report', async () => {
-  const { client } = await metered();
-  machines.middle.meddle = away;
+  const { client } = await activateMetered();
+  machines.middle.alterAnswer = dropAnswer;
   expect(await client.meter('exports')).toMatchObject({ outcome: 'queued', reason: 'unreachable' });
   expect(await client.meter('exports')).toMatchObject({ outcome: 'queued' });
   expect(await client.usage()).toMatchObject({ isKnown: false, reason: 'unreachable' });
   expect(await queued(client)).toHaveLength(2);
-  machines.middle.leaveAlone();
-  expect(usedOf(await client.meter('exports'))).toEqual([[3, 3]]);
+  machines.middle.resetAlterations();
+  expect(usedQuantitiesOf(await client.meter('exports'))).toEqual([[3, 3]]);
   expect(await queued(client)).toEqual([]);
 });
 
 it('an answer that got lost is no second count', async () => {
-  const { client } = await metered();
-  machines.middle.meddle = (answer) => ({ ...answer, status: 503 });
+  const { client } = await activateMetered();
+  machines.middle.alterAnswer = (answer) => ({ ...answer, status: 503 });
   expect(await client.meter('exports', 2)).toMatchObject({ outcome: 'queued' });
-  machines.middle.leaveAlone();
-  expect(usedOf(await client.meter('exports'))).toEqual([[3, 3]]);
+  machines.middle.resetAlterations();
+  expect(usedQuantitiesOf(await client.meter('exports'))).toEqual([[3, 3]]);
 });
 
 it('several processes on one machine report at the same time, and each event is counted once', async () => {
-  const { client, key, id } = await metered();
+  const { client, key, id } = await activateMetered();
   await machines.world.asOperator((db) =>
     setMeters(db, { id }, () => ({ exports: { limit: 5, period: 'month', overLimit: 'refuse' } })),
   );
@@ -81,7 +81,7 @@ it('several processes on one machine report at the same time, and each event is 
 });
 
 it('an event that a revoked license refused does not count after the license is resumed', async () => {
-  const { client, id } = await metered();
+  const { client, id } = await activateMetered();
   const setStatus = (status: string) =>
     machines.world.rows('update licenses.licenses set status = $2 where id = $1', id, status);
   await setStatus('suspended');
@@ -91,8 +91,8 @@ it('an event that a revoked license refused does not count after the license is 
 });
 
 it('a forged answer counts nothing: neither another number nor an outcome for a reported event', async () => {
-  const { client } = await metered();
-  machines.middle.meddle = (answer) => ({
+  const { client } = await activateMetered();
+  machines.middle.alterAnswer = (answer) => ({
     ...answer,
     body: answer.body.replace('"used":1', '"used":0'),
   });
@@ -101,10 +101,10 @@ it('a forged answer counts nothing: neither another number nor an outcome for a 
 });
 
 it('damaged events are dropped, and a release sends what waits', async () => {
-  const { client, id } = await metered();
-  machines.middle.meddle = away;
+  const { client, id } = await activateMetered();
+  machines.middle.alterAnswer = dropAnswer;
   await client.meter('exports');
-  machines.middle.leaveAlone();
+  machines.middle.resetAlterations();
   await writeFile(path.join(client.folder, 'usage', '000-damaged.json'), '{');
   expect(await client.release()).toMatchObject({ isReleased: true });
   expect(await queued(client)).toEqual([]);
@@ -113,7 +113,7 @@ it('damaged events are dropped, and a release sends what waits', async () => {
   ).toEqual([{ used: 1 }]);
 });
 
-const usedBy = async (id: string): Promise<string[]> =>
+const usedQuantitiesBy = async (id: string): Promise<string[]> =>
   (
     await machines.world.rows<{ used: string }>(
       'select used::text from licenses.license_usage where license_id = $1 order by meter',
@@ -122,7 +122,7 @@ const usedBy = async (id: string): Promise<string[]> =>
   ).map(({ used }) => used);
 const hour = 3_600_000;
 /** Stores events as the client does. */
-async function store({ folder }: InstalledClient, count: number, event: object): Promise<string[]> {
+async function storeEvents({ folder }: InstalledClient, count: number, event: object): Promise<string[]> {
   await mkdir(path.join(folder, 'usage'), { recursive: true });
   const names = Array.from({ length: count }, () => {
     const id = randomUUID();
@@ -137,20 +137,20 @@ async function store({ folder }: InstalledClient, count: number, event: object):
 }
 
 it('a full queue is sent before an event is refused, and takes events again', async () => {
-  const { client, key, id } = await metered();
+  const { client, key, id } = await activateMetered();
   await machines.world.asOperator((db) =>
     setMeters(db, { id }, () => ({ exports: { limit: null, period: 'month', overLimit: 'refuse' } })),
   );
-  await store(client, 1_000, { key, at: new Date().toISOString() });
-  machines.middle.meddle = away;
+  await storeEvents(client, 1_000, { key, at: new Date().toISOString() });
+  machines.middle.alterAnswer = dropAnswer;
   expect(await client.meter('exports')).toMatchObject({ outcome: 'refused', reason: 'too_many_queued' });
-  machines.middle.leaveAlone();
-  expect(usedOf(await client.meter('exports'))).toEqual([[1_001, null]]);
+  machines.middle.resetAlterations();
+  expect(usedQuantitiesOf(await client.meter('exports'))).toEqual([[1_001, null]]);
   expect(await queued(client)).toEqual([]);
 });
 
 it('events above the number of a day wait for the next day, block no other meter, and hold back a release', async () => {
-  const { client, id } = await metered();
+  const { client, id } = await activateMetered();
   await machines.world.asOperator((db) =>
     setMeters(db, { id }, () => ({
       exports: { limit: null, period: 'month', overLimit: 'refuse' },
@@ -167,13 +167,13 @@ it('events above the number of a day wait for the next day, block no other meter
   await addDays(0);
   expect(await client.meter('exports')).toMatchObject({ outcome: 'queued', reason: 'too_many_events' });
   const sent: number[] = [];
-  machines.middle.meddle = (answer, _target, { body }) => {
+  machines.middle.alterAnswer = (answer, _target, { body }) => {
     sent.push((JSON.parse(body) as { events: unknown[] }).events.length);
     return answer;
   };
   expect(await client.meter('calls')).toMatchObject({ outcome: 'counted' });
   expect(sent).toEqual([1]);
-  machines.middle.leaveAlone();
+  machines.middle.resetAlterations();
   expect(await client.release()).toMatchObject({ isReleased: false, reason: 'unsent_usage' });
   await addDays(-1);
   const [name = ''] = await queued(client);
@@ -182,18 +182,18 @@ it('events above the number of a day wait for the next day, block no other meter
   const usage = path.join(client.folder, 'usage');
   await rename(path.join(usage, name), path.join(usage, name.replace(/\d{15}/, '0'.repeat(15))));
   expect(await client.release()).toMatchObject({ isReleased: true });
-  expect(await usedBy(id)).toEqual(['1', '2']);
+  expect(await usedQuantitiesBy(id)).toEqual(['1', '2']);
 });
 
 it('an event above the number of a day is refused where too many wait for the next day, and the others stay', async () => {
-  const { client, key, id } = await metered();
+  const { client, key, id } = await activateMetered();
   await client.meter('exports');
   await machines.world.rows(
     'update licenses.license_usage set events_of_day = 10000 where license_id = $1',
     id,
   );
   const usage = path.join(client.folder, 'usage');
-  for (const name of await store(client, 1_000, { key, at: new Date().toISOString() }))
+  for (const name of await storeEvents(client, 1_000, { key, at: new Date().toISOString() }))
     await rename(path.join(usage, name), path.join(usage, `later-9${name.slice(1)}`));
   const before = await queued(client);
   expect(await client.meter('exports')).toMatchObject({ outcome: 'refused', reason: 'too_many_events' });
@@ -201,49 +201,49 @@ it('an event above the number of a day is refused where too many wait for the ne
 });
 
 it('events of an earlier license, and of an earlier key of this one, are counted for their license', async () => {
-  const first = await metered();
+  const first = await activateMetered();
   const { client } = first;
   const second = await machines.world.issue({ term: { kind: 'perpetual' } });
   await machines.world.asOperator((db) =>
     setMeters(db, { id: second.id }, () => ({ exports: { limit: 3, period: 'month', overLimit: 'refuse' } })),
   );
-  machines.middle.meddle = away;
+  machines.middle.alterAnswer = dropAnswer;
   await client.meter('exports');
-  machines.middle.leaveAlone();
+  machines.middle.resetAlterations();
   expect(await client.activate(second.key)).toMatchObject({ mayRun: true });
-  machines.middle.meddle = away;
+  machines.middle.alterAnswer = dropAnswer;
   await client.meter('exports');
   await client.meter('exports');
-  machines.middle.leaveAlone();
+  machines.middle.resetAlterations();
   const { key } = await machines.world.asOperator((db) => replaceKey(db, { id: second.id }));
   expect(await client.activate(key)).toMatchObject({ mayRun: true });
   await client.usage();
-  expect([await usedBy(first.id), await usedBy(second.id)]).toEqual([['1'], ['2']]);
+  expect([await usedQuantitiesBy(first.id), await usedQuantitiesBy(second.id)]).toEqual([['1'], ['2']]);
   expect(await queued(client)).toEqual([]);
 });
 
 it('events of a key that the service refuses wait for another day, until they are too old', async () => {
-  const { client, id } = await metered();
+  const { client, id } = await activateMetered();
   const { key, id: other } = await machines.world.issue();
-  const [name = ''] = await store(client, 1, { key, at: new Date().toISOString() });
-  await store(client, 1, { key, at: new Date(Date.now() - 36 * 24 * hour).toISOString() });
+  const [name = ''] = await storeEvents(client, 1, { key, at: new Date().toISOString() });
+  await storeEvents(client, 1, { key, at: new Date(Date.now() - 36 * 24 * hour).toISOString() });
   expect(await client.meter('exports')).toMatchObject({ outcome: 'counted' });
   expect(await queued(client)).toEqual([expect.stringMatching(`^later-.*${name.slice(16)}$`)]);
   expect(await client.release()).toMatchObject({ isReleased: true });
-  expect([await usedBy(id), await usedBy(other)]).toEqual([['1'], []]);
+  expect([await usedQuantitiesBy(id), await usedQuantitiesBy(other)]).toEqual([['1'], []]);
 });
 
 it('a file that cannot be read stays', async () => {
-  const { client } = await metered();
-  await store(client, 0, {});
+  const { client } = await activateMetered();
+  await storeEvents(client, 0, {});
   await symlink('loop.json', path.join(client.folder, 'usage', 'loop.json'));
   expect(await client.usage()).toMatchObject({ isKnown: true });
   expect(await queued(client)).toEqual(['loop.json']);
 });
 
 it('an event of a clock that was ahead is counted at the time of the service', async () => {
-  const { client, key, id } = await metered();
-  const [name = ''] = await store(client, 1, {
+  const { client, key, id } = await activateMetered();
+  const [name = ''] = await storeEvents(client, 1, {
     key,
     at: new Date(Date.now() + 400 * 24 * hour).toISOString(),
   });
@@ -251,12 +251,12 @@ it('an event of a clock that was ahead is counted at the time of the service', a
   const stored = await readFile(path.join(client.folder, 'usage', name), 'utf8');
   expect(Math.abs(Date.parse((JSON.parse(stored) as { at: string }).at) - Date.now())).toBeLessThan(hour);
   await client.usage();
-  expect([await usedBy(id), await queued(client)]).toEqual([['1'], []]);
+  expect([await usedQuantitiesBy(id), await queued(client)]).toEqual([['1'], []]);
 });
 
 it('a license is not released while its usage cannot be sent', async () => {
-  const { client } = await metered();
-  machines.middle.meddle = (answer, target) => (target === '/api/usage' ? undefined : answer);
+  const { client } = await activateMetered();
+  machines.middle.alterAnswer = (answer, target) => (target === '/api/usage' ? undefined : answer);
   await client.meter('exports');
   expect(await client.release()).toMatchObject({ isReleased: false, reason: 'unreachable' });
   expect(await queued(client)).toHaveLength(1);
@@ -279,14 +279,14 @@ it('a machine that lost its leased slot is refused, although it may get a slot l
 });
 
 it('usage waits only while the license is valid offline', async () => {
-  const { client } = await metered();
+  const { client } = await activateMetered();
   const license = JSON.parse(await readFile(client.file, 'utf8')) as { time: { aheadMillis: number } };
   const { time } = license;
   await writeFile(
     client.file,
     JSON.stringify({ ...license, time: { ...time, aheadMillis: time.aheadMillis + 10 * 24 * hour } }),
   );
-  machines.middle.meddle = away;
+  machines.middle.alterAnswer = dropAnswer;
   expect(await client.meter('exports')).toMatchObject({ outcome: 'refused', reason: 'certificate_ended' });
   await writeFile(client.file, JSON.stringify({ ...license, certificate: 'lic1.e30.e30' }));
   expect(await client.meter('exports')).toMatchObject({ reason: 'certificate_not_genuine' });
@@ -294,7 +294,7 @@ it('usage waits only while the license is valid offline', async () => {
 });
 
 it('reports at the same time share requests', async () => {
-  const { client, id } = await metered();
+  const { client, id } = await activateMetered();
   await machines.world.asOperator((db) =>
     setMeters(db, { id }, () => ({ exports: { limit: null, period: 'month', overLimit: 'refuse' } })),
   );
@@ -315,7 +315,7 @@ it('reports at the same time share requests', async () => {
     holder.release(true);
   }
   expect(machines.middle.asked.length - before).toBeLessThan(4);
-  expect(await usedBy(id)).toEqual(['40']);
+  expect(await usedQuantitiesBy(id)).toEqual(['40']);
 });
 
 it('a program without a license, or with wrong values, reports nothing', async () => {

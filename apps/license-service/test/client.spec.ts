@@ -7,33 +7,33 @@ import { generateKey } from '../src/key/key.ts';
 import { revokeLicense, replaceKey, suspendLicense } from '../src/operators/change.ts';
 import { releaseMachines } from '../src/operators/machines.ts';
 import { createSigningKey, retireSigningKey } from '../src/operators/signing-keys.ts';
-import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
-import { asItIs, away, type Meddle, type Middle } from './middle.ts';
+import { type InstalledClient, readStoredLicense, type Machines, openMachines } from './machines.ts';
+import { passAnswerThrough, dropAnswer, type AlterAnswer, type InterceptingProxy } from './middle.ts';
 import { type LicenseWorld, openLicenseWorld, waitUntil } from './world.ts';
 
 let machines: Machines;
 let world: LicenseWorld;
-let middle: Middle;
+let interceptingProxy: InterceptingProxy;
 
 beforeAll(async () => {
   machines = await openMachines();
-  ({ world, middle } = machines);
+  ({ world, middle: interceptingProxy } = machines);
 });
 afterEach(() => {
   jest.useRealTimers();
-  middle.leaveAlone();
-  middle.asked.length = 0;
+  interceptingProxy.resetAlterations();
+  interceptingProxy.asked.length = 0;
 });
 afterAll(() => machines.close());
 
 const install = (options?: Partial<LicenseClientOptions>): InstalledClient => machines.install(options);
-const activated = () => machines.activated();
+const activated = () => machines.activateClient();
 
 const day = 86_400_000;
 /** Shifts the clock of the machine. Timers and all other clocks stay real. */
 const setClock = (millis: number): void =>
-  void jest.useFakeTimers({ now: Date.now() + millis, doNotFake: fakedButDate() });
-const fakedButDate = () => [
+  void jest.useFakeTimers({ now: Date.now() + millis, doNotFake: fakedTimersExceptDate() });
+const fakedTimersExceptDate = () => [
   ...(['hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'clearImmediate'] as const),
   ...(['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const),
 ];
@@ -52,7 +52,7 @@ describe('a program', () => {
     const { client } = await activated();
     expect((await stat(client.file)).mode & 0o777).toBe(0o600);
     await Promise.all(Array.from({ length: 8 }, () => client.check()));
-    expect(await kept(client)).toMatchObject({ certificate: expect.stringMatching(/^lic1\./) });
+    expect(await readStoredLicense(client)).toMatchObject({ certificate: expect.stringMatching(/^lic1\./) });
     expect(await readdir(client.folder)).toEqual(['license.json']);
   });
 
@@ -83,9 +83,9 @@ describe('a program', () => {
 
   it('renews its certificate when half of its life is over, and no sooner', async () => {
     const { client, id } = await activated();
-    const first = await kept(client);
+    const first = await readStoredLicense(client);
     await client.check();
-    expect((await kept(client)).certificate).toBe(first.certificate);
+    expect((await readStoredLicense(client)).certificate).toBe(first.certificate);
     const machineId = await client.machineId();
     let certificate = '';
     const code = await runCommandLine(['cert', '--id', id, '--machine', machineId, '--for', '1s', '--json'], {
@@ -100,7 +100,7 @@ describe('a program', () => {
     let checked = await client.check();
     await waitUntil(async () => {
       checked = await client.check();
-      return (await kept(client)).certificate !== certificate;
+      return (await readStoredLicense(client)).certificate !== certificate;
     });
     const end = checked.mayRun ? Date.parse(checked.offlineUntil ?? '') : 0;
     expect(end).toBeGreaterThan(Date.now() + 6 * day);
@@ -110,7 +110,7 @@ describe('a program', () => {
 describe('while nobody answers', () => {
   it('it runs by its certificate, also when it is activated anew, and not a moment longer', async () => {
     const { client, key } = await activated();
-    middle.meddle = away;
+    interceptingProxy.alterAnswer = dropAnswer;
     for (const standing of [await client.check(), await client.activate(key), await client.checkOffline()]) {
       expect(standing).toMatchObject({ mayRun: true, by: 'certificate', plan: 'pro' });
     }
@@ -122,13 +122,13 @@ describe('while nobody answers', () => {
       reason: 'certificate_ended',
       isFinal: false,
     });
-    middle.meddle = asItIs;
+    interceptingProxy.alterAnswer = passAnswerThrough;
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'service' });
   });
 
   it('a machine without a license hears that nobody answers, and nothing is final', async () => {
     const { key } = await world.issue();
-    middle.meddle = away;
+    interceptingProxy.alterAnswer = dropAnswer;
     expect(await install().activate(key)).toMatchObject({
       mayRun: false,
       reason: 'unreachable',
@@ -138,7 +138,7 @@ describe('while nobody answers', () => {
 
   it('the clock cannot be turned back to make the certificate live longer', async () => {
     const { client } = await activated();
-    middle.meddle = away;
+    interceptingProxy.alterAnswer = dropAnswer;
     setClock(6 * day);
     expect(await client.checkOffline()).toMatchObject({ mayRun: true });
     setClock(-5 * day);
@@ -149,9 +149,9 @@ describe('while nobody answers', () => {
       isFinal: false,
     });
     // The answer of the service has the correct time.
-    middle.meddle = asItIs;
+    interceptingProxy.alterAnswer = passAnswerThrough;
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'service' });
-    middle.meddle = away;
+    interceptingProxy.alterAnswer = dropAnswer;
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
   });
 });
@@ -163,9 +163,9 @@ it('a clock that is turned back is found out by the file too, whatever was writt
   const time = { ...whole.time, aheadMillis: whole.time.aheadMillis + 3 * day };
   await writeFile(client.file, JSON.stringify({ ...whole, time }));
   setClock(-3 * day);
-  middle.meddle = away;
+  interceptingProxy.alterAnswer = dropAnswer;
   expect(await client.checkOffline()).toMatchObject({ mayRun: false, reason: 'clock_turned_back' });
-  middle.meddle = asItIs;
+  interceptingProxy.alterAnswer = passAnswerThrough;
   expect(await client.check()).toMatchObject({ mayRun: true, by: 'service' });
 });
 
@@ -190,12 +190,12 @@ describe('a license that is taken away', () => {
   ])('is %s: it runs while it does not hear, and from then on not any more', async (_how, reason, take) => {
     const { client, id } = await activated();
     await take(id);
-    middle.meddle = away;
+    interceptingProxy.alterAnswer = dropAnswer;
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
-    middle.meddle = asItIs;
+    interceptingProxy.alterAnswer = passAnswerThrough;
     expect(await client.check()).toMatchObject({ mayRun: false, reason, isFinal: true });
     // A client that disconnects afterwards does not get the license back.
-    middle.meddle = away;
+    interceptingProxy.alterAnswer = dropAnswer;
     expect(await client.check()).toMatchObject({ mayRun: false });
     expect(await client.checkOffline()).toMatchObject({ mayRun: false, reason: 'no_license' });
     // The slot stays released: the client has not taken it again.
@@ -209,7 +209,7 @@ describe('a license that is taken away', () => {
   it('ends with its certificate where it never hears', async () => {
     const { client, id } = await activated();
     await world.asOperator((ask) => revokeLicense(ask, { id }, null));
-    middle.meddle = away;
+    interceptingProxy.alterAnswer = dropAnswer;
     setClock(7.1 * day);
     expect(await client.check()).toMatchObject({ mayRun: false, reason: 'certificate_ended' });
   });
@@ -244,11 +244,11 @@ describe('keys of the service', () => {
   });
 
   it('are the pinned ones alone where keys are pinned', async () => {
-    const { keys } = await published(middle.url);
+    const { keys } = await published(interceptingProxy.url);
     const { key } = await world.issue();
     const pinned = install({ publicKeys: keys });
     expect(await pinned.activate(key)).toMatchObject({ mayRun: true });
-    expect(middle.asked.filter((one) => one.endsWith('.json'))).toHaveLength(1);
+    expect(interceptingProxy.asked.filter((one) => one.endsWith('.json'))).toHaveLength(1);
     const others = keys.map((one) => ({ ...one, kid: 'another' }));
     expect(await install({ publicKeys: others }).activate(key)).toMatchObject({ reason: 'untrusted' });
   });
@@ -256,26 +256,30 @@ describe('keys of the service', () => {
 
 it('asks again while it is told to, and comes back when it is told to', async () => {
   const { key } = await world.issue();
-  const outages: Meddle[] = [
-    away,
+  const outages: AlterAnswer[] = [
+    dropAnswer,
     (answer) => ({ ...answer, status: 503, headers: { 'retry-after': '1', 'license-verdict': 'retry' } }),
   ];
-  middle.meddle = (answer, target, asked) => {
+  interceptingProxy.alterAnswer = (answer, target, asked) => {
     const outage = target === '/api/activate' ? outages.shift() : undefined;
     return outage === undefined ? answer : outage(answer, target, asked);
   };
   expect(await install({ patienceSeconds: 20 }).activate(key)).toMatchObject({ mayRun: true });
-  expect(middle.asked.filter((one) => one === 'POST /api/activate')).toHaveLength(3);
+  expect(interceptingProxy.asked.filter((one) => one === 'POST /api/activate')).toHaveLength(3);
   // After a final answer the client does not call the service again.
-  middle.asked.length = 0;
+  interceptingProxy.asked.length = 0;
   expect(await install({ patienceSeconds: 20 }).activate(key)).toMatchObject({ isFinal: true });
-  expect(middle.asked.filter((one) => one === 'POST /api/activate')).toHaveLength(1);
+  expect(interceptingProxy.asked.filter((one) => one === 'POST /api/activate')).toHaveLength(1);
   // If Retry-After exceeds the wait that the program allows, the client does not retry. It returns the delay
   // to the program.
-  middle.asked.length = 0;
-  middle.meddle = (answer) => ({ ...answer, status: 503, headers: { 'retry-after': '3600' } });
+  interceptingProxy.asked.length = 0;
+  interceptingProxy.alterAnswer = (answer) => ({
+    ...answer,
+    status: 503,
+    headers: { 'retry-after': '3600' },
+  });
   expect(await install({ patienceSeconds: 3 }).activate(key)).toMatchObject({ retryAfterSeconds: 3_600 });
-  expect(middle.asked).toEqual(['POST /api/activate']);
+  expect(interceptingProxy.asked).toEqual(['POST /api/activate']);
   const limited = await world.start({ environment: { LIMIT_IP: '1/3600', LIMIT_TIMEOUT_MILLIS: '5000' } });
   const one = install({ url: limited.url, patienceSeconds: 5 });
   await one.activate(key);

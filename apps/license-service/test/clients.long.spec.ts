@@ -5,22 +5,22 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import {
   clients,
-  followsTheGuide,
-  isThere,
+  expectGuideWorks,
+  isInstalled,
   lives,
   openHome,
-  programOfGuide,
+  guideProgramOf,
   run,
   vectors,
 } from './client-lives.ts';
 
-const hasPython = isThere('python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 9))');
-const hasShell = isThere('sh', '-c', 'openssl version | grep -q "OpenSSL 3" && command -v curl');
+const hasPython = isInstalled('python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 9))');
+const hasShell = isInstalled('sh', '-c', 'openssl version | grep -q "OpenSSL 3" && command -v curl');
 
-const house = openHome();
-const { machines, home } = house;
+const clientHome = openHome();
+const { machines, home } = clientHome;
 
-const named = <Value>(name: string): Promise<Value> =>
+const readVector = <Value>(name: string): Promise<Value> =>
   readFile(path.join(vectors, `${name}.json`), 'utf8').then((text) => JSON.parse(text) as Value);
 
 /**
@@ -43,12 +43,12 @@ async function forEach<Case>(cases: readonly Case[], work: (one: Case) => Promis
   });
   it('runs as the guide says', async () => {
     const folder = await mkdtemp(path.join(home(), 'guide-'));
-    await writeFile(path.join(folder, 'app.py'), await programOfGuide('Python'));
+    await writeFile(path.join(folder, 'app.py'), await guideProgramOf('Python'));
     await cp(path.join(clients, 'python/muster_license.py'), path.join(folder, 'muster_license.py'));
-    await followsTheGuide(house, ['python3', path.join(folder, 'app.py')]);
+    await expectGuideWorks(clientHome, ['python3', path.join(folder, 'app.py')]);
   });
 
-  lives(house, (folder, what, given, env) =>
+  lives(clientHome, (folder, what, given, env) =>
     run(
       'python3',
       [
@@ -67,7 +67,7 @@ async function forEach<Case>(cases: readonly Case[], work: (one: Case) => Promis
     ['certificates', 'lic1'],
     ['trials', 'trial1'],
   ])('finds what the vectors of %s say', async (file, kind) => {
-    const { publicKeys, cases } = await named<{
+    const { publicKeys, cases } = await readVector<{
       publicKeys: object[];
       cases: { certificate: string; machineId: string; nowSeconds: number; outcome: string }[];
     }>(file);
@@ -80,7 +80,7 @@ async function forEach<Case>(cases: readonly Case[], work: (one: Case) => Promis
   });
 
   it('finds what the vectors of the air gap say', async () => {
-    const { publicKeys, requests, answers } = await named<{
+    const { publicKeys, requests, answers } = await readVector<{
       publicKeys: object[];
       requests: { licenseKey: string; machineId: string; nonce: string; text: string }[];
       answers: {
@@ -110,7 +110,7 @@ async function forEach<Case>(cases: readonly Case[], work: (one: Case) => Promis
   });
 
   it('finds what the vectors of answers say', async () => {
-    const { publicKeys, cases } = await named<{
+    const { publicKeys, cases } = await readVector<{
       publicKeys: object[];
       cases: {
         name: string;
@@ -134,7 +134,7 @@ async function forEach<Case>(cases: readonly Case[], work: (one: Case) => Promis
   });
 
   it('finds what the vectors of clocks say, in whole seconds', async () => {
-    const { cases } = await named<{
+    const { cases } = await readVector<{
       cases: {
         name: string;
         seen: { aheadMillis: number; latestMillis: number };
@@ -167,7 +167,7 @@ async function forEach<Case>(cases: readonly Case[], work: (one: Case) => Promis
     expect(said.out).toBe('true\n5');
   });
 
-  lives(house, (folder, what, given, env) =>
+  lives(clientHome, (folder, what, given, env) =>
     run(
       'sh',
       [path.join(clients, 'shell/muster-license.sh'), what, ...(given === undefined ? [] : [given])],

@@ -19,7 +19,7 @@ afterEach(() => {
  * The number of request bodies that are sent halfway. It is far above the six requests that one connection
  * may run at the same time.
  */
-const halves = 200;
+const partialRequestCount = 200;
 
 it.each([
   ['one address', () => '127.0.0.1'],
@@ -28,7 +28,7 @@ it.each([
   const service = await world.start({ environment: { ...noLimits, DATABASE_POOL: '1' } });
   const { key } = await world.issue();
   for (const path of ['/api/activate', '/api/activate/release'])
-    for (let index = 0; index < halves / 2; index += 1)
+    for (let index = 0; index < partialRequestCount / 2; index += 1)
       sockets.push(await sendPartialRequest(service.url, { path, sentBody: '{', localAddress: from(index) }));
   expect((await service.activate(key, 'm')).status).toBe(200);
   expect((await service.check(key, 'm')).json).toMatchObject({ valid: true });

@@ -3,15 +3,15 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { type Standing } from '@muster/license-client';
 import { runCommandLine } from '../src/command-line.ts';
-import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
-import { away } from './middle.ts';
+import { type InstalledClient, readStoredLicense, type Machines, openMachines } from './machines.ts';
+import { dropAnswer } from './middle.ts';
 
 let machines: Machines;
 beforeAll(async () => {
   machines = await openMachines();
 });
 afterEach(() => {
-  machines.middle.leaveAlone();
+  machines.middle.resetAlterations();
 });
 afterAll(() => machines.close());
 
@@ -32,13 +32,13 @@ async function json<Result>(args: readonly string[], input?: readonly string[]):
   return JSON.parse(out) as Result;
 }
 
-async function sold(plan: string, ...args: string[]): Promise<string> {
+async function sellLicense(plan: string, ...args: string[]): Promise<string> {
   const { licenses } = await json<{ licenses: { key: string }[] }>(['issue', '--plan', plan, ...args]);
   return licenses[0]?.key ?? '';
 }
 
 /** Returns the features that the program sees on this machine. */
-function rights(standing: Standing) {
+function entitlementsOf(standing: Standing) {
   if (!standing.mayRun) throw new Error(standing.message);
   const { by, has, limit } = standing;
   const names = ['export', 'api', 'seats', 'toString'];
@@ -46,7 +46,7 @@ function rights(standing: Standing) {
 }
 
 const payloadIn = async (client: InstalledClient) => {
-  const { certificate } = await kept(client);
+  const { certificate } = await readStoredLicense(client);
   const [, body = ''] = certificate.split('.');
   return JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>;
 };
@@ -54,20 +54,20 @@ const payloadIn = async (client: InstalledClient) => {
 it('are those of the plan, signed in the certificate, and known without the service', async () => {
   await json(['plan', 'set', 'team', '--for', '30d', '--feature', 'export', '--feature', 'seats=5']);
   const client = machines.install();
-  const key = await sold('team');
+  const key = await sellLicense('team');
   const may = { has: ['export', 'seats'], seats: 5, export: null };
-  expect(rights(await client.activate(key))).toEqual({ by: 'service', ...may });
-  expect(rights(await client.check())).toEqual({ by: 'service', ...may });
-  machines.middle.meddle = away;
-  expect(rights(await client.check())).toEqual({ by: 'certificate', ...may });
-  expect(rights(await client.checkOffline())).toEqual({ by: 'certificate', ...may });
+  expect(entitlementsOf(await client.activate(key))).toEqual({ by: 'service', ...may });
+  expect(entitlementsOf(await client.check())).toEqual({ by: 'service', ...may });
+  machines.middle.alterAnswer = dropAnswer;
+  expect(entitlementsOf(await client.check())).toEqual({ by: 'certificate', ...may });
+  expect(entitlementsOf(await client.checkOffline())).toEqual({ by: 'certificate', ...may });
   expect(await payloadIn(client)).toMatchObject({ plan: 'team', features: { export: true, seats: 5 } });
 });
 
 it('written by somebody else into the certificate are not believed', async () => {
   const client = machines.install();
-  await client.activate(await sold('team'));
-  const all = await kept(client);
+  await client.activate(await sellLicense('team'));
+  const all = await readStoredLicense(client);
   const [version, , signature] = all.certificate.split('.');
   const payload = { ...(await payloadIn(client)), features: { api: true, seats: 500 } };
   const body = Buffer.from(JSON.stringify(payload)).toString('base64url');
@@ -78,7 +78,7 @@ it('written by somebody else into the certificate are not believed', async () =>
 it('are changed for a plan, and reach machines with the next certificate, not before', async () => {
   await json(['plan', 'set', 'studio', '--perpetual', '--feature', 'seats=1', '--feature', 'export']);
   const client = machines.install();
-  const key = await sold('studio');
+  const key = await sellLicense('studio');
   await client.activate(key);
   await json([
     'plan',
@@ -92,23 +92,30 @@ it('are changed for a plan, and reach machines with the next certificate, not be
     'export',
   ]);
   // The certificate is new, so the check does not renew it and the old features still apply.
-  expect(rights(await client.check())).toMatchObject({ has: ['export', 'seats'], seats: 1 });
-  expect(rights(await client.activate(key))).toMatchObject({ has: ['api', 'seats'], seats: 9 });
-  machines.middle.meddle = away;
-  expect(rights(await client.check())).toMatchObject({ by: 'certificate', has: ['api', 'seats'], seats: 9 });
+  expect(entitlementsOf(await client.check())).toMatchObject({ has: ['export', 'seats'], seats: 1 });
+  expect(entitlementsOf(await client.activate(key))).toMatchObject({ has: ['api', 'seats'], seats: 9 });
+  machines.middle.alterAnswer = dropAnswer;
+  expect(entitlementsOf(await client.check())).toMatchObject({
+    by: 'certificate',
+    has: ['api', 'seats'],
+    seats: 9,
+  });
 });
 
 it('of a license stand in place of its plan’s, at issue and later, and audit tells it', async () => {
   await json(['plan', 'set', 'solo', '--perpetual', '--feature', 'seats=1', '--feature', 'export']);
   const [key, other] = [
-    await sold('solo', '--feature', 'seats=3', '--feature', 'export=off'),
-    await sold('solo'),
+    await sellLicense('solo', '--feature', 'seats=3', '--feature', 'export=off'),
+    await sellLicense('solo'),
   ];
   const client = machines.install();
-  expect(rights(await client.activate(key))).toMatchObject({ has: ['seats'], seats: 3 });
+  expect(entitlementsOf(await client.activate(key))).toMatchObject({ has: ['seats'], seats: 3 });
   await json(['entitle', '--feature', 'api', '--drop-feature', 'export'], [key]);
-  expect(rights(await client.activate(key))).toMatchObject({ has: ['export', 'api', 'seats'], seats: 3 });
-  expect(rights(await machines.install().activate(other))).toMatchObject({
+  expect(entitlementsOf(await client.activate(key))).toMatchObject({
+    has: ['export', 'api', 'seats'],
+    seats: 3,
+  });
+  expect(entitlementsOf(await machines.install().activate(other))).toMatchObject({
     has: ['export', 'seats'],
     seats: 1,
   });
@@ -125,11 +132,11 @@ it('are as many as a plan and a license have together', async () => {
   const named = (word: string) =>
     Array.from({ length: 32 }, (_, nth) => ['--feature', `${word}${nth}`]).flat();
   await json(['plan', 'set', 'large', '--perpetual', ...named('of-the-plan-')]);
-  const key = await sold('large', ...named('of-the-license-'));
+  const key = await sellLicense('large', ...named('of-the-license-'));
   const client = machines.install();
   const standing = await client.activate(key);
   expect(standing.mayRun && Object.keys(standing.features)).toHaveLength(64);
-  const { certificate } = await kept(client);
+  const { certificate } = await readStoredLicense(client);
   expect((await run(['verify'], [certificate])).code).toBe(0);
 });
 

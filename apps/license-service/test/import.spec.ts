@@ -6,10 +6,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { runCommandLine } from '../src/command-line.ts';
 import { generateKey } from '../src/key/key.ts';
 import { createProgressBar } from '../src/progress.ts';
-import { type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
+import { type LicenseWorld, openLicenseWorld, type RunningService } from './world.ts';
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 let folder: string;
 let count = 0;
 beforeAll(async () => {
@@ -28,8 +28,11 @@ beforeEach(() => {
 
 const inFolder = (name: string): string => path.join(folder, `${count}-${name}`);
 
-async function run(args: readonly string[], bar = ''): Promise<{ code: number; said: string; bar: string }> {
-  const all = { said: '', bar };
+async function run(
+  args: readonly string[],
+  progressBarText = '',
+): Promise<{ code: number; said: string; bar: string }> {
+  const all = { said: '', bar: progressBarText };
   const code = await runCommandLine(args, {
     environment: { DATABASE_URL: world.url },
     readLines: async () => [],

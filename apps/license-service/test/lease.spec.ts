@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommandLine } from '../src/command-line.ts';
 import { type InstalledClient, type Machines, openMachines } from './machines.ts';
-import { type HttpAnswer, noLimits, type Running, waitUntil } from './world.ts';
+import { type HttpAnswer, noLimits, type RunningService, waitUntil } from './world.ts';
 
 let machines: Machines;
-let service: Running;
+let service: RunningService;
 beforeAll(async () => {
   machines = await openMachines();
   service = await machines.world.start();
@@ -37,7 +37,7 @@ async function license(args: readonly string[], input = ''): Promise<string> {
   return code === 0 ? said : `failed: ${said}`;
 }
 
-const sold = () => machines.world.issue({ plan: 'studio', term: undefined });
+const sellLicense = () => machines.world.issue({ plan: 'studio', term: undefined });
 
 const stateOf = ({ status, headers, json }: HttpAnswer): unknown[] => [
   ...[status, (json['details'] as { reason?: string } | undefined)?.reason ?? headers.get('license-state')],
@@ -45,14 +45,14 @@ const stateOf = ({ status, headers, json }: HttpAnswer): unknown[] => [
 ];
 
 /** Makes the lease of a slot expire. */
-const lapse = (id: string, slot = 1) =>
+const expireLease = (id: string, slot = 1) =>
   machines.world.rows(
     `update licenses.license_machines set offline_until = clock_timestamp() - interval '1 second'
      where license_id = $1 and slot = $2`,
     ...[id, slot],
   );
 
-const heldBy = (id: string) =>
+const heldMachineHints = (id: string) =>
   machines.world
     .rows<{ hint: string }>(
       'select machine_hint as hint from licenses.held_machines where license_id = $1 order by slot',
@@ -65,7 +65,7 @@ const certificateIn = (text: string): Record<string, unknown> =>
 
 describe('a slot that is lent', () => {
   it('is its machine’s for as long as its certificate lives, and no longer', async () => {
-    const { key, id } = await sold();
+    const { key, id } = await sellLicense();
     const first = await service.activate(key, ana);
     const { iat, exp, lease } = certificateIn(first.headers.get('license-certificate') ?? '');
     expect([Number(exp) - Number(iat), lease]).toEqual([900, 900]);
@@ -73,16 +73,16 @@ describe('a slot that is lent', () => {
     const refused = await service.activate(key, eve);
     expect(stateOf(refused)).toEqual([409, 'slots_taken', '2/2']);
     expect(refused.json['details']).toMatchObject({ retryable: true });
-    await lapse(id);
+    await expireLease(id);
     expect(stateOf(await service.check(key, ana))).toEqual([200, 'unactivated', '1/2']);
     expect((await service.check(key, ana)).json).toMatchObject({ valid: false, active: false });
     expect(stateOf(await service.activate(key, eve))).toEqual([200, 'active', '2/2']);
     expect(stateOf(await service.activate(key, ana))).toEqual([409, 'slots_taken', '2/2']);
-    expect(await heldBy(id)).toEqual(['…0003', '…0002']);
+    expect(await heldMachineHints(id)).toEqual(['…0003', '…0002']);
   });
 
   it('is lent again by activating in time, and goes on being the same', async () => {
-    const { key, id } = await sold();
+    const { key, id } = await sellLicense();
     await service.activate(key, ana);
     const row = () =>
       machines.world.rows<{ bound_at: string; left: number }>(
@@ -102,13 +102,13 @@ describe('a slot that is lent', () => {
   });
 
   it('is given up without costing a transfer, and without an event', async () => {
-    const { key, id } = await sold();
+    const { key, id } = await sellLicense();
     for (let turn = 0; turn < 2; turn += 1) {
       expect((await service.activate(key, ana)).status).toBe(200);
       expect(stateOf(await service.release(key, ana))).toEqual([200, 'unactivated', '0/2']);
     }
     await service.activate(key, ana);
-    await lapse(id);
+    await expireLease(id);
     expect(stateOf(await service.release(key, ana))).toEqual([200, 'unactivated', '0/2']);
     const rows = await machines.world.rows<{ kind: string }>(
       'select kind from licenses.license_events where license_id = $1 order by id',
@@ -124,13 +124,13 @@ describe('a slot that is lent', () => {
 
   it('is no guess to ask for when all are taken', async () => {
     const strict = await machines.world.start({ environment: { ...noLimits, LIMIT_KEY_FAIL: '2/3600' } });
-    const { key } = await sold();
+    const { key } = await sellLicense();
     for (const machine of [ana, ben]) await strict.activate(key, machine);
     for (let turn = 0; turn < 5; turn += 1) expect((await strict.activate(key, eve)).status).toBe(409);
   });
 
   it('is held for as long as a certificate lives that support made', async () => {
-    const { key, id } = await sold();
+    const { key, id } = await sellLicense();
     await service.activate(key, ana);
     expect(await license(['cert', '--machine', ana, '--for', '30d'], key)).toContain('lic1.');
     const [row] = await machines.world.rows<{ holds: boolean }>(
@@ -142,12 +142,12 @@ describe('a slot that is lent', () => {
   });
 
   it('is lent to the machine that support moves it to, whether that comes or not', async () => {
-    const { key, id } = await sold();
+    const { key, id } = await sellLicense();
     await service.activate(key, ana);
     expect(await license(['transfer', '--machine', ben, '--force'], key)).toContain('1 of 2');
-    expect(await heldBy(id)).toEqual(['…0002']);
-    await lapse(id);
-    expect(await heldBy(id)).toEqual([]);
+    expect(await heldMachineHints(id)).toEqual(['…0002']);
+    await expireLease(id);
+    expect(await heldMachineHints(id)).toEqual([]);
     expect(await license(['show'], key)).toMatch(/unactivated[^]*lease {6}900 seconds at a time/);
   });
 });
@@ -180,11 +180,11 @@ describe('a program', () => {
   };
 
   it('that slept too long takes a slot again where one is free, without its key', async () => {
-    const { key, id } = await sold();
+    const { key, id } = await sellLicense();
     const client = await started(key);
-    await lapse(id);
+    await expireLease(id);
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'service' });
-    await lapse(id);
+    await expireLease(id);
     for (const machine of [ben, eve]) expect((await service.activate(key, machine)).status).toBe(200);
     expect(await client.check()).toMatchObject({ mayRun: false, reason: 'slots_taken', isFinal: false });
     expect(await client.checkOffline()).toMatchObject({ mayRun: false });
@@ -193,7 +193,7 @@ describe('a program', () => {
   });
 
   it('that watches keeps its slot from lease to lease', async () => {
-    const { key, id } = await sold();
+    const { key, id } = await sellLicense();
     await machines.world.rows('update licenses.licenses set lease_seconds = 3 where id = $1', id);
     const client = await started(key);
     const ends = () =>

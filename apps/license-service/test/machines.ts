@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from '@jest/globals';
 import { createLicenseClient, type LicenseClient, type LicenseClientOptions } from '@muster/license-client';
-import { type Middle, startMiddle } from './middle.ts';
+import { type InterceptingProxy, startInterceptingProxy } from './middle.ts';
 import { type LicenseWorld, openLicenseWorld } from './world.ts';
 
 export interface InstalledClient extends LicenseClient {
@@ -17,21 +17,21 @@ export interface Machines {
   readonly serviceUrl: string;
   /** Makes the service read its keys and products again. */
   readonly refresh: () => Promise<void>;
-  readonly middle: Middle;
+  readonly middle: InterceptingProxy;
   /** Installs a program on a separate machine. */
   install(options?: Partial<LicenseClientOptions>): InstalledClient;
-  activated(): Promise<{ client: InstalledClient; key: string; id: string }>;
+  activateClient(): Promise<{ client: InstalledClient; key: string; id: string }>;
   close(): Promise<void>;
 }
 
-export const kept = async (client: InstalledClient) =>
+export const readStoredLicense = async (client: InstalledClient) =>
   JSON.parse(await readFile(client.file, 'utf8')) as { readonly certificate: string };
 
 export async function openMachines(): Promise<Machines> {
   const world = await openLicenseWorld();
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-license-client-'));
   const { url: serviceUrl, refreshKeys } = await world.start();
-  const middle = await startMiddle(serviceUrl);
+  const middle = await startInterceptingProxy(serviceUrl);
   let count = 0;
 
   const install: Machines['install'] = (options = {}) => {
@@ -46,7 +46,7 @@ export async function openMachines(): Promise<Machines> {
 
   return {
     ...{ world, serviceUrl, refresh: refreshKeys, middle, install },
-    activated: async () => {
+    activateClient: async () => {
       const { key, id } = await world.issue({ term: { kind: 'perpetual' } });
       const client = install();
       expect(await client.activate(key)).toMatchObject({ mayRun: true, by: 'service' });

@@ -12,32 +12,32 @@ export interface InterceptedRequest {
   readonly nonce: string | undefined;
   readonly body: string;
 }
-export type Meddle = (
+export type AlterAnswer = (
   answer: NonNullable<RelayedAnswer>,
   target: string,
-  asked: InterceptedRequest,
+  requestedPaths: InterceptedRequest,
 ) => RelayedAnswer;
 
-export const asItIs: Meddle = (answer) => answer;
-export const away: Meddle = () => undefined;
+export const passAnswerThrough: AlterAnswer = (answer) => answer;
+export const dropAnswer: AlterAnswer = () => undefined;
 
 /** A function that replaces the request body before the proxy forwards it to the service. */
-export type MeddleWithBody = (body: string) => string;
-const bodyAsItIs: MeddleWithBody = (body) => body;
+export type AlterBody = (body: string) => string;
+const keepBody: AlterBody = (body) => body;
 
 /** A proxy between the client and the service, which can change answers and requests. */
-export interface Middle {
+export interface InterceptingProxy {
   readonly url: string;
-  meddle: Meddle;
-  meddleWithBody: MeddleWithBody;
+  alterAnswer: AlterAnswer;
+  alterBody: AlterBody;
   /** Makes the proxy forward everything unchanged from now on. */
-  readonly leaveAlone: () => void;
+  readonly resetAlterations: () => void;
   /** The requests that the proxy has received, such as `POST /api/activate`, in their order. */
   readonly asked: string[];
   readonly close: () => void;
 }
 
-export async function startMiddle(target: string): Promise<Middle> {
+export async function startInterceptingProxy(target: string): Promise<InterceptingProxy> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     void (async () => {
@@ -53,9 +53,9 @@ export async function startMiddle(target: string): Promise<Middle> {
           ...(nonce !== undefined && { 'license-nonce': nonce }),
           ...(product !== undefined && { 'license-product': product }),
         },
-        ...(method === 'POST' && { body: made.meddleWithBody(body) }),
+        ...(method === 'POST' && { body: made.alterBody(body) }),
       });
-      const said = made.meddle(
+      const said = made.alterAnswer(
         { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() },
         url,
         { nonce, body },
@@ -69,11 +69,11 @@ export async function startMiddle(target: string): Promise<Middle> {
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const made: Middle = {
-    ...{ meddle: asItIs, meddleWithBody: bodyAsItIs, asked },
-    leaveAlone: () => {
-      made.meddle = asItIs;
-      made.meddleWithBody = bodyAsItIs;
+  const made: InterceptingProxy = {
+    ...{ alterAnswer: passAnswerThrough, alterBody: keepBody, asked },
+    resetAlterations: () => {
+      made.alterAnswer = passAnswerThrough;
+      made.alterBody = keepBody;
     },
     close: () => void server.close(),
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -5,12 +5,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { setPlan } from '../src/operators/plans.ts';
 import { makeToken } from '../src/operators/tokens.ts';
 import { type LicenseWebhookReceiver, startReceiver } from './receiver.ts';
-import { type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
+import { type LicenseWorld, noLimits, openLicenseWorld, type RunningService } from './world.ts';
 
 const machine = 'machine-of-ana-0001';
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 let receiver: LicenseWebhookReceiver;
 let authorization: string;
 beforeAll(async () => {

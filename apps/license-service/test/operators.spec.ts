@@ -9,7 +9,7 @@ import {
   type LicenseWorld,
   noLimits,
   openLicenseWorld,
-  type Running,
+  type RunningService,
   waitUntil,
 } from './world.ts';
 
@@ -17,8 +17,8 @@ const machine = 'machine-of-ana-0001';
 const anyId = '01980000-0000-7000-8000-000000000001';
 
 let world: LicenseWorld;
-let service: Running;
-let all: string;
+let service: RunningService;
+let allScopesToken: string;
 beforeAll(async () => {
   world = await openLicenseWorld();
   const terms = { term: { kind: 'for', seconds: 86_400 }, transferLimit: 1, machineLimit: 2 } as const;
@@ -26,16 +26,16 @@ beforeAll(async () => {
   for (const product of ['default', 'acme'])
     await world.asOperator((ask) => setPlan(ask, { ...terms, product, name: 'pro' }));
   service = await world.start({ environment: { ...noLimits, LIMIT_OPERATORS: '100000/1' } });
-  all = await token({});
+  allScopesToken = await createTokenSecret({});
 });
 afterAll(() => world.close());
 
-const token = async (wanted: Partial<NewOperatorToken>): Promise<string> => {
+const createTokenSecret = async (wanted: Partial<NewOperatorToken>): Promise<string> => {
   const usual = { name: 'spec', scopes: ['read', 'issue', 'change', 'webhooks'] } as const;
   return (await world.asOperator((ask) => makeToken(ask, { ...usual, ...wanted }))).secret;
 };
 
-const call = (path: string, body: unknown, secret = all): Promise<HttpAnswer> =>
+const call = (path: string, body: unknown, secret = allScopesToken): Promise<HttpAnswer> =>
   service.post(`/api/operators/${path}`, body, { authorization: `Bearer ${secret}` });
 
 interface License {
@@ -50,18 +50,18 @@ const licenseIn = ({ json }: HttpAnswer): License => json['license'] as License;
 const itemsIn = ({ json }: HttpAnswer): License[] => json['items'] as License[];
 const reasonOf = ({ status, json }: HttpAnswer) => [status, (json['details'] as { reason: string }).reason];
 
-let orders = 0;
-const issue = async (more: object = {}, secret = all) => {
-  orders += 1;
+let orderCount = 0;
+const issue = async (more: object = {}, secret = allScopesToken) => {
+  orderCount += 1;
   const { status, json } = await call(
     'licenses/issue',
-    { plan: 'pro', orderRef: `order-${orders}`, ...more },
+    { plan: 'pro', orderRef: `order-${orderCount}`, ...more },
     secret,
   );
   expect(status).toBe(200);
   const [one] = json['licenses'] as { id: string; key: string; keyEnding: string }[];
   if (one === undefined) throw new Error('nothing was issued');
-  return { ...one, orderRef: `order-${orders}` };
+  return { ...one, orderRef: `order-${orderCount}` };
 };
 
 describe('a shop', () => {
@@ -244,7 +244,7 @@ describe('a token', () => {
     expect((await call('licenses/list', {}, secret)).status).toBe(200);
     await world.asOperator((ask) => revokeToken(ask, made.id));
     expect((await call('licenses/list', {}, secret)).status).toBe(401);
-    const ended = await token({ seconds: 3_600 });
+    const ended = await createTokenSecret({ seconds: 3_600 });
     expect((await call('licenses/list', {}, ended)).status).toBe(200);
     await world.rows(`update licenses.operator_tokens set expires_at = now() where expires_at is not null`);
     expect((await call('licenses/list', {}, ended)).status).toBe(401);
@@ -274,10 +274,10 @@ describe('a token', () => {
 
   it('may do what its scopes say', async () => {
     const secrets = {
-      read: await token({ scopes: ['read'] }),
-      issue: await token({ scopes: ['issue'] }),
-      change: await token({ scopes: ['change'] }),
-      webhooks: await token({ scopes: ['webhooks'] }),
+      read: await createTokenSecret({ scopes: ['read'] }),
+      issue: await createTokenSecret({ scopes: ['issue'] }),
+      change: await createTokenSecret({ scopes: ['change'] }),
+      webhooks: await createTokenSecret({ scopes: ['webhooks'] }),
     };
     const needs: [path: string, body: object, scope: keyof typeof secrets][] = [
       ['licenses/list', {}, 'read'],
@@ -297,7 +297,7 @@ describe('a token', () => {
   });
 
   it('reaches its own product alone', async () => {
-    const acme = await token({ product: 'acme' });
+    const acme = await createTokenSecret({ product: 'acme' });
     const [own, other] = [await issue({}, acme), await issue()];
     expect(own.key).toMatch(/^ACME1-/);
     for (const path of ['licenses/get', 'licenses/history', 'licenses/suspend', 'licenses/revoke'])
@@ -309,7 +309,7 @@ describe('a token', () => {
 
   it('is limited', async () => {
     const limited = await world.start({ environment: { ...noLimits, LIMIT_OPERATORS: '3/3600' } });
-    const secret = await token({ scopes: ['read'] });
+    const secret = await createTokenSecret({ scopes: ['read'] });
     const ask = () => limited.post('/api/operators/licenses/list', {}, { authorization: `Bearer ${secret}` });
     const statuses = [];
     for (let count = 0; count < 5; count += 1) statuses.push((await ask()).status);
@@ -319,7 +319,7 @@ describe('a token', () => {
   });
 
   it('is nowhere in the database', async () => {
-    const secret = await token({});
+    const secret = await createTokenSecret({});
     const rows = await world.rows<{ text: string }>('select t::text as text from licenses.operator_tokens t');
     expect(rows.some(({ text }) => text.includes(secret) || text.includes(secret.slice(4)))).toBe(false);
   });

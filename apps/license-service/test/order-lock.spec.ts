@@ -47,7 +47,7 @@ async function whileOneIssues<Result>(
 }
 
 /** Lists the backends of this database that wait for an advisory lock. */
-const waiting = () =>
+const countWaitingBackends = () =>
   world.rows<{ pid: number }>(
     `select l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid
      where l.locktype = 'advisory' and not l.granted and a.datname = current_database() and a.wait_event_type = 'Lock'`,
@@ -70,8 +70,8 @@ describe('two calls for one order', () => {
         () => (isOver = true),
       );
       // Waits until the second call is waiting for the lock, or has ended without waiting for it.
-      await waitUntil(async () => isOver || (await waiting()).length > 0);
-      const stood = await waiting();
+      await waitUntil(async () => isOver || (await countWaitingBackends()).length > 0);
+      const stood = await countWaitingBackends();
       void ended;
       return { second: later, waited: stood.length };
     });
@@ -98,7 +98,7 @@ describe('two calls for one order', () => {
     });
     await isThere.promise;
     const issuing = inTransaction(world.owner, (ask) => issueLicenses(ask, order('race-4')));
-    await waitUntil(async () => (await waiting()).length > 0 || (await locked()).length > 0);
+    await waitUntil(async () => (await countWaitingBackends()).length > 0 || (await locked()).length > 0);
     held.resolve(undefined);
     expect(await importing).toMatchObject([{ kind: 'issued' }]);
     expect(await issuing).toMatchObject({ isRepeated: true, licenses: [{ key: null }] });

@@ -5,14 +5,14 @@ import { pino } from 'pino';
 import { type LicenseWorld, noLimits, openLicenseWorld, waitUntil } from './world.ts';
 
 let world: LicenseWorld;
-let wire: BreakableRelay;
+let breakableRelay: BreakableRelay;
 beforeAll(async () => {
   world = await openLicenseWorld();
-  wire = await startBreakableRelay(world.url);
+  breakableRelay = await startBreakableRelay(world.url);
 });
 afterAll(async () => {
   await world.close();
-  await wire.close();
+  await breakableRelay.close();
 });
 
 it('answers 503 and retry while Postgres is away, and goes on when it is back', async () => {
@@ -20,11 +20,16 @@ it('answers 503 and retry while Postgres is away, and goes on when it is back', 
   const lines: string[] = [];
   const service = await world.start({
     logger: pino({}, { write: (line: string) => void lines.push(line) }),
-    environment: { ...noLimits, DATABASE_URL: wire.url, LIMIT_IP_FAIL: '2/3600', LIMIT_KEY_FAIL: '2/3600' },
+    environment: {
+      ...noLimits,
+      DATABASE_URL: breakableRelay.url,
+      LIMIT_IP_FAIL: '2/3600',
+      LIMIT_KEY_FAIL: '2/3600',
+    },
   });
   const { key } = await world.issue();
   expect((await service.activate(key, 'm')).status).toBe(200);
-  wire.cut();
+  breakableRelay.cut();
   for (const ask of ['activate', 'check', 'release'] as const) {
     for (let turn = 0; turn < 2; turn += 1) {
       const answer = await service[ask](key, 'm');
@@ -44,20 +49,20 @@ it('answers 503 and retry while Postgres is away, and goes on when it is back', 
   expect((await service.activate('nonsense', 'm')).status).toBe(400);
   await waitUntil(async () => (await service.call('/readyz')).status === 503);
   expect((await service.call('/livez')).status).toBe(200);
-  wire.restore();
+  breakableRelay.restore();
   await waitUntil(async () => (await service.check(key, 'm')).status === 200);
   expect((await service.activate(key, 'm')).status).toBe(200);
   await waitUntil(async () => (await service.call('/readyz')).status === 200);
 });
 
 it('starts without Postgres, says retry, and works as soon as it is there', async () => {
-  wire.cut();
-  const service = await world.start({ environment: { ...noLimits, DATABASE_URL: wire.url } });
+  breakableRelay.cut();
+  const service = await world.start({ environment: { ...noLimits, DATABASE_URL: breakableRelay.url } });
   const { key } = await world.issue();
   const answer = await service.activate(key, 'm');
   expect([answer.status, answer.headers.get('license-verdict')]).toEqual([503, 'retry']);
   expect((await service.call('/readyz')).status).toBe(503);
-  wire.restore();
+  breakableRelay.restore();
   await waitUntil(async () => (await service.activate(key, 'm')).status === 200);
 });
 

@@ -9,14 +9,14 @@ import { setPlan } from '../src/operators/plans.ts';
 import { makeToken, revokeToken } from '../src/operators/tokens.ts';
 import { makeProduct } from '../src/operators/products.ts';
 import { inBrowser, useLooks } from '@muster/testing/looks';
-import { type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
+import { type LicenseWorld, noLimits, openLicenseWorld, type RunningService } from './world.ts';
 
 const { withPage, look } = useLooks({ javaScriptEnabled: false });
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 let secret: string;
-let sales = 0;
+let saleCount = 0;
 beforeAll(async () => {
   world = await openLicenseWorld();
   const terms = { term: { kind: 'for', seconds: 365 * 86_400 }, transferLimit: 2, machineLimit: 2 } as const;
@@ -30,9 +30,9 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Issues a license, held by a laptop and a desktop, that has refused a third machine. Returns its customer link. */
-async function sold(): Promise<{ id: string; key: string; orderRef: string; url: string }> {
-  sales += 1;
-  const orderRef = `shop-${sales}`;
+async function sellLicense(): Promise<{ id: string; key: string; orderRef: string; url: string }> {
+  saleCount += 1;
+  const orderRef = `shop-${saleCount}`;
   const { json } = await service.post(
     '/api/operators/licenses/issue',
     { plan: 'family', orderRef, customerRef: 'c-17' },
@@ -46,11 +46,11 @@ async function sold(): Promise<{ id: string; key: string; orderRef: string; url:
 }
 
 /** Issues a license that no machine holds yet. */
-async function soldOne(): Promise<{ key: string; customerUrl: string }> {
-  sales += 1;
+async function sellOneLicense(): Promise<{ key: string; customerUrl: string }> {
+  saleCount += 1;
   const { json } = await service.post(
     '/api/operators/licenses/issue',
-    { plan: 'family', orderRef: `shop-${sales}` },
+    { plan: 'family', orderRef: `shop-${saleCount}` },
     { authorization: `Bearer ${secret}` },
   );
   const [one] = json['licenses'] as { key: string; customerUrl: string }[];
@@ -93,7 +93,7 @@ async function signIn(page: Page): Promise<void> {
 
 describe('a customer', () => {
   inBrowser('sees the machines by the link of the mail, and gives one to another', async () => {
-    const { key, url } = await sold();
+    const { key, url } = await sellLicense();
     await withPage(async (page) => {
       await page.goto(url);
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain(key.slice(-4));
@@ -108,7 +108,7 @@ describe('a customer', () => {
   });
 
   inBrowser('does so as often as the plan allows, and is told so then', async () => {
-    const { id, url } = await sold();
+    const { id, url } = await sellLicense();
     await world.rows('update licenses.licenses set transfers = transfer_limit where id = $1', id);
     await withPage(async (page) => {
       await page.goto(url);
@@ -124,8 +124,8 @@ describe('a customer', () => {
   });
 
   inBrowser('answers a machine without a connection by two files', async () => {
-    const { url } = await sold();
-    const { key, customerUrl } = await soldOne();
+    const { url } = await sellLicense();
+    const { key, customerUrl } = await sellOneLicense();
     const request = (licenseKey: string) => ({
       name: 'license-request.txt',
       mimeType: 'text/plain',
@@ -153,7 +153,7 @@ describe('a customer', () => {
     ['revoked', `status = 'revoked'`, 'was revoked'],
     ['expired', `expires_at = now() - interval '1 hour'`, 'has expired'],
   ])('is promised nothing by a license that is %s, and pays no transfer for it', async (_, set, words) => {
-    const { id, url } = await sold();
+    const { id, url } = await sellLicense();
     await world.rows(`update licenses.licenses set ${set} where id = $1`, id);
     const { pathname } = new URL(url);
     const { text } = await service.call(pathname);
@@ -171,7 +171,7 @@ describe('a customer', () => {
   });
 
   it('is what the trail says, and no machine’s id is on the page', async () => {
-    const { id, key, url } = await sold();
+    const { id, key, url } = await sellLicense();
     const address = new URL(url).pathname;
     const page = await service.call(address);
     expect(page.status).toBe(200);
@@ -191,18 +191,21 @@ describe('a customer', () => {
   it('is told on a page of a file that is too long', async () => {
     const form = new FormData();
     form.set('request', new File(['x'.repeat(100_000)], 'request.txt'));
-    const { status, headers, text } = await service.call(`${new URL((await sold()).url).pathname}/answer`, {
-      ...{ method: 'POST', body: form, headers: { origin: service.url } },
-    });
+    const { status, headers, text } = await service.call(
+      `${new URL((await sellLicense()).url).pathname}/answer`,
+      {
+        ...{ method: 'POST', body: form, headers: { origin: service.url } },
+      },
+    );
     expect([status, headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
     expect(text).not.toContain('went wrong on the server');
   });
 
   it('needs a link that is whole, not over, and of the key of now', async () => {
-    const { id, url } = await sold();
+    const { id, url } = await sellLicense();
     const address = new URL(url).pathname;
     const [what = '', until = '', mac = ''] = address.slice('/my/'.length).split('.');
-    const other = await sold();
+    const other = await sellLicense();
     const [otherWhat = ''] = new URL(other.url).pathname.slice('/my/'.length).split('.');
     const later = (parseInt(until, 36) + 1).toString(36);
     for (const link of [
@@ -217,7 +220,7 @@ describe('a customer', () => {
 
 describe('support', () => {
   inBrowser('finds a license, sees why a machine was refused, and frees a place', async () => {
-    const { key, orderRef } = await sold();
+    const { key, orderRef } = await sellLicense();
     await withPage(async (page) => {
       await signIn(page);
       await page.getByLabel('Order, customer').fill(key.slice(-4));
@@ -263,7 +266,7 @@ describe('support', () => {
       service.call(address, { headers: { cookie: session } });
     expect((await get(`/support/licenses/${other.id}`)).status).toBe(404);
     expect((await get('/support?q=of-acme')).text).toContain('Nothing found');
-    const { id } = await sold();
+    const { id } = await sellLicense();
     const { secret: reader } = await world.asOperator((ask) =>
       makeToken(ask, { name: 'reader', scopes: ['read'] }),
     );
@@ -277,7 +280,7 @@ describe('support', () => {
   });
 
   it('reads what was changed: an end of before as a time, and a number of machines as one', async () => {
-    const { id } = await sold();
+    const { id } = await sellLicense();
     await world.asOperator((ask) => setMachineLimit(ask, { id }, 5));
     await world.asOperator((ask) => renewLicense(ask, { id }, { kind: 'perpetual' }));
     const headers = { cookie: await sessionOf(secret) };
@@ -288,7 +291,7 @@ describe('support', () => {
   });
 
   it('takes no form of another site, and no session that was made up', async () => {
-    const { id } = await sold();
+    const { id } = await sellLicense();
     const cookie = await sessionOf(secret);
     for (const headers of [
       { origin: 'https://evil.example' },
@@ -337,7 +340,7 @@ inBrowser('has a home page that leads on, and a page for browsers at a path that
 });
 
 it('nothing runs on a page, nothing is fetched, and no page frames it', async () => {
-  const { url } = await sold();
+  const { url } = await sellLicense();
   for (const address of ['/', new URL(url).pathname, '/support', '/my/x']) {
     const { headers, text } = await service.call(address);
     const policy = headers.get('content-security-policy') ?? '';
@@ -351,7 +354,7 @@ it('nothing runs on a page, nothing is fetched, and no page frames it', async ()
 
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   inBrowser('each page is for everybody, and fits every width', async () => {
-    const { id, key, url } = await sold();
+    const { id, key, url } = await sellLicense();
     await offerUsageAndDownloads();
     const events = [
       { id: 'e-1', meter: 'exports', quantity: 5 },

@@ -5,7 +5,17 @@ import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing
 import { useSupport } from './people.ts';
 
 const support = useSupport();
-const { company, begin, comeBack, grant, hire, signIn, isIn, sold, visitor } = support;
+const {
+  company,
+  begin,
+  comeBack,
+  grant,
+  addEmployee: hire,
+  signIn,
+  isSignedIn: isIn,
+  sellLicense: sold,
+  visitor,
+} = support;
 
 const named = (name: string) =>
   support.world().rows('select from licenses.operator_sessions where name = $1', name);

@@ -8,7 +8,7 @@ import { useSupport } from './people.ts';
 const support = useSupport();
 const { withPage, look } = useLooks({ javaScriptEnabled: false });
 
-function hire(): { subject: string; email: string } {
+function addEmployee(): { subject: string; email: string } {
   const subject = newId();
   const email = `eve.example@${subject}.example`;
   support.company.people.set(subject, { email, email_verified: true });
@@ -16,7 +16,7 @@ function hire(): { subject: string; email: string } {
 }
 
 /** Begins to sign in, as a visitor without cookies, and opens the login page of the company. */
-async function begin(page: Page): Promise<void> {
+async function startSignIn(page: Page): Promise<void> {
   await page.context().clearCookies();
   await page.goto(`${support.service().url}/support?q=A-17`);
   await page.getByRole('button', { name: 'Continue with Acme Login' }).click();
@@ -24,14 +24,14 @@ async function begin(page: Page): Promise<void> {
 }
 
 async function signIn(page: Page, subject: string): Promise<void> {
-  await begin(page);
+  await startSignIn(page);
   await page.getByLabel('Who are you?').fill(subject);
   await page.getByRole('button', { name: 'Sign in at Acme' }).click();
   await page.waitForURL(/\/support(\?|\/callback)/);
 }
 
 inBrowser('a person comes in by two clicks, is where they were, and signs out', async () => {
-  const { subject, email } = hire();
+  const { subject, email } = addEmployee();
   await support.run('operator', 'grant', email, '--scope', 'read,change');
   await withPage(async (page) => {
     await signIn(page, subject);
@@ -49,7 +49,7 @@ inBrowser('a person comes in by two clicks, is where they were, and signs out', 
 
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   inBrowser('each page of signing in is for everybody, and fits every width', async () => {
-    const { subject, email } = hire();
+    const { subject, email } = addEmployee();
     await withPage(
       async (page) => {
         const { url } = support.service();
@@ -60,7 +60,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
         await look(page, `not-granted-${colorScheme}`);
         await page.goto(`${url}/support/callback?code=x&state=x`);
         await look(page, `over-${colorScheme}`);
-        await begin(page);
+        await startSignIn(page);
         await page.goto(`${url}/support/callback?error=access_denied`);
         await page.getByText('could not sign you in').waitFor();
         await look(page, `problem-${colorScheme}`);

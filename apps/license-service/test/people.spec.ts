@@ -9,11 +9,21 @@ import { makeToken } from '../src/operators/tokens.ts';
 import { useSupport } from './people.ts';
 
 const support = useSupport();
-const { company, begin, comeBack, grant, hire, signIn, isIn, sold, visitor } = support;
+const {
+  company,
+  begin,
+  comeBack,
+  grant,
+  addEmployee: hire,
+  signIn,
+  isSignedIn: isIn,
+  sellLicense: sold,
+  visitor,
+} = support;
 
 const free = (one: Visitor, id: string): Promise<VisitorAnswer> =>
   one.submit(`/support/licenses/${id}/release`, { slot: '1' });
-const sessions = (where: string, ...values: unknown[]) =>
+const querySessions = (where: string, ...values: unknown[]) =>
   support.world().rows(`select from licenses.operator_sessions where ${where}`, ...values);
 
 describe('who works in support', () => {
@@ -181,10 +191,10 @@ describe('a session', () => {
     expect(await isIn(one)).toBe(true);
     // The last request was a use of the session, so its hour of permitted idleness began again.
     expect(
-      await sessions(`name = $1 and last_seen_at > clock_timestamp() - interval '1 hour'`, email),
+      await querySessions(`name = $1 and last_seen_at > clock_timestamp() - interval '1 hour'`, email),
     ).toHaveLength(1);
     expect(
-      await sessions(`name = $1 and expires_at <= created_at + interval '8 hours 1 minute'`, email),
+      await querySessions(`name = $1 and expires_at <= created_at + interval '8 hours 1 minute'`, email),
     ).toHaveLength(1);
     await age(`last_seen_at = clock_timestamp() - interval '61 minutes'`);
     expect(await isIn(one)).toBe(false);
@@ -223,7 +233,7 @@ describe('a session', () => {
       email,
     );
     await support.world().asOperator(deleteExpiredSessions);
-    expect(await sessions('name = $1', email)).toHaveLength(0);
+    expect(await querySessions('name = $1', email)).toHaveLength(0);
     expect(await support.world().rows('select from licenses.operator_flows')).toHaveLength(0);
   });
 

@@ -6,13 +6,13 @@ import { type CompanyIssuer, useCompanyIssuer } from '@muster/testing/company';
 import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing/visitor';
 import { runCommandLine } from '../src/command-line.ts';
 import { makeProduct } from '../src/operators/products.ts';
-import { type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
+import { type LicenseWorld, noLimits, openLicenseWorld, type RunningService } from './world.ts';
 
 export const callback = '/support/callback';
 
 export interface Support {
   readonly world: () => LicenseWorld;
-  readonly service: () => Running;
+  readonly service: () => RunningService;
   readonly company: CompanyIssuer;
   /** The environment of the service, with which a spec can start a second one. */
   readonly environment: () => Record<string, string>;
@@ -24,17 +24,17 @@ export interface Support {
   /** Follows the redirect from the company's issuer back to the service, like a browser. */
   readonly comeBack: (visitor: Visitor, at: string) => Promise<VisitorAnswer>;
   readonly signIn: (subject: string, visitor?: Visitor) => Promise<VisitorAnswer>;
-  readonly hire: (claims?: object) => Hired;
+  readonly addEmployee: (claims?: object) => Employee;
   /** Grants the scopes `read` and `change`. */
   readonly grant: (whom: string, ...more: string[]) => Promise<{ grant: { id: string } }>;
   /** Issues a license and activates it on one machine. */
-  readonly sold: (product?: string) => Promise<{ id: string; orderRef: string }>;
+  readonly sellLicense: (product?: string) => Promise<{ id: string; orderRef: string }>;
   /** Returns true if the visitor is signed in and sees the support pages. */
-  readonly isIn: (visitor: Visitor) => Promise<boolean>;
+  readonly isSignedIn: (visitor: Visitor) => Promise<boolean>;
 }
 
 /** A person who has an account with the company's issuer. The person has no grant yet. */
-export interface Hired {
+export interface Employee {
   readonly subject: string;
   readonly email: string;
 }
@@ -43,7 +43,7 @@ export interface Hired {
 export function useSupport(): Support {
   const company = useCompanyIssuer();
   let world: LicenseWorld;
-  let service: Running;
+  let service: RunningService;
   let environment: Record<string, string> = {};
 
   beforeAll(async () => {
@@ -90,14 +90,14 @@ export function useSupport(): Support {
     world: () => world,
     service: () => service,
     environment: () => environment,
-    hire: (claims = {}) => {
+    addEmployee: (claims = {}) => {
       const subject = newId();
       const email = `${subject}@acme.example`;
       company.people.set(subject, { email, email_verified: true, name: 'Eve Example', ...claims });
       return { subject, email };
     },
     grant: (whom, ...more) => run('operator', 'grant', whom, '--scope', 'read,change', ...more),
-    sold: async (product = 'default') => {
+    sellLicense: async (product = 'default') => {
       orders += 1;
       const orderRef = `order-${orders}`;
       const { id, key } = await world.issue({ product, orderRef });
@@ -106,6 +106,6 @@ export function useSupport(): Support {
     },
     signIn: async (subject, one = visitor()) =>
       comeBack(one, await company.signIn(await begin(one), subject)),
-    isIn: async (one) => (await one.open('/support')).text.includes('role="search"'),
+    isSignedIn: async (one) => (await one.open('/support')).text.includes('role="search"'),
   };
 }

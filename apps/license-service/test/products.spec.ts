@@ -9,15 +9,15 @@ import { issueLicenses } from '../src/operators/issue.ts';
 import { countLicensesByPlan } from '../src/operators/trail.ts';
 import { replaceKey } from '../src/operators/change.ts';
 import { type Machines, openMachines } from './machines.ts';
-import { away } from './middle.ts';
-import { type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
+import { dropAnswer } from './middle.ts';
+import { type LicenseWorld, openLicenseWorld, type RunningService } from './world.ts';
 
 const acme = { name: 'acme', keyPrefix: 'ACME1' };
 const zeta = { name: 'zeta', keyPrefix: 'ZETA9' };
 const machine = 'machine-of-ana-0001';
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 beforeAll(async () => {
   world = await openLicenseWorld();
   for (const product of [acme, zeta])
@@ -184,9 +184,9 @@ describe('a program', () => {
     const { key } = await machines.world.issue({ product: 'acme' });
     const own = machines.install({ serviceProduct: 'acme' });
     expect(await own.activate(key)).toMatchObject({ mayRun: true });
-    machines.middle.meddle = away;
+    machines.middle.alterAnswer = dropAnswer;
     expect(await own.check()).toMatchObject({ mayRun: true, by: 'certificate' });
-    machines.middle.leaveAlone();
+    machines.middle.resetAlterations();
     const { key: usual } = await machines.world.issue();
     expect(await own.activate(usual)).toMatchObject({ mayRun: false, reason: 'unknown_license_key' });
     // A client without a product belongs to the default product and does not trust the signing keys of others.

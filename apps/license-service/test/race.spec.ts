@@ -6,7 +6,13 @@ import { type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/driver';
 import { withTestTimeouts } from '@muster/testing';
-import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, waitUntil } from './world.ts';
+import {
+  type HttpAnswer,
+  type LicenseWorld,
+  openLicenseWorld,
+  type RunningService,
+  waitUntil,
+} from './world.ts';
 
 let world: LicenseWorld;
 beforeAll(async () => {
@@ -23,7 +29,7 @@ const races = [
 ];
 
 /** Locks the licenses until some calls wait for them, so that the calls always race, even on a slow machine. */
-async function together<Result>(start: () => Promise<Result>): Promise<Result> {
+async function runConcurrently<Result>(start: () => Promise<Result>): Promise<Result> {
   const holder = await world.owner.connect();
   try {
     await holder.query('begin');
@@ -38,18 +44,18 @@ async function together<Result>(start: () => Promise<Result>): Promise<Result> {
   }
 }
 
-interface Raced {
+interface RaceResult {
   /** The machines that won a slot, as a set per license key. */
   readonly winners: Set<string>[];
   /** The statuses of answers other than 200 and 409. */
-  readonly strange: number[];
+  readonly unexpectedStatuses: number[];
 }
 
-async function race(service: Running, { slots, keys }: (typeof races)[number]): Promise<Raced> {
+async function race(service: RunningService, { slots, keys }: (typeof races)[number]): Promise<RaceResult> {
   const licenses = await world.issueMany(keys, { machineLimit: slots });
-  const raced: Raced = { winners: [], strange: [] };
+  const raced: RaceResult = { winners: [], unexpectedStatuses: [] };
   for (const { key } of licenses) {
-    const answers = await together(() =>
+    const answers = await runConcurrently(() =>
       Promise.all(
         Array.from({ length: machines * 2 }, async (_, index): Promise<[string, HttpAnswer]> => {
           const machine = `machine-${index % machines}`;
@@ -57,7 +63,7 @@ async function race(service: Running, { slots, keys }: (typeof races)[number]): 
         }),
       ),
     );
-    raced.strange.push(
+    raced.unexpectedStatuses.push(
       ...answers.map(([, { status }]) => status).filter((status) => status !== 200 && status !== 409),
     );
     raced.winners.push(
@@ -69,7 +75,7 @@ async function race(service: Running, { slots, keys }: (typeof races)[number]): 
 
 it.each(races)('lets exactly $slots of $keys keys’ machines in, and those every time', async (sizes) => {
   const before = await world.rows<{ id: string }>('select id from licenses.licenses');
-  const { winners, strange } = await race(await world.start(), sizes);
+  const { winners, unexpectedStatuses: strange } = await race(await world.start(), sizes);
   expect(strange).toEqual([]);
   expect(winners.map(({ size }) => size)).toEqual(Array.from({ length: sizes.keys }, () => sizes.slots));
   const rows = await world.rows<{ activations: number; machines: number }>(
@@ -88,7 +94,7 @@ it('lets as many in as are free while others give theirs up', async () => {
   const { key, id } = await world.issue({ machineLimit: 3, transferLimit: 1_000 });
   const holders = ['holder-1', 'holder-2', 'holder-3'];
   for (const holder of holders) expect((await service.activate(key, holder)).status).toBe(200);
-  const [released, ...answers] = await together(() =>
+  const [released, ...answers] = await runConcurrently(() =>
     Promise.all([
       service.release(key, 'holder-2'),
       ...Array.from({ length: machines }, (_, index) => service.activate(key, `machine-${index}`)),
@@ -114,7 +120,7 @@ it('lets no more in than there are slots when those that are lent have just come
     `update licenses.license_machines set offline_until = clock_timestamp() - interval '1 second' where license_id = $1`,
     id,
   );
-  const answers = await together(() =>
+  const answers = await runConcurrently(() =>
     Promise.all(Array.from({ length: machines }, (_, index) => service.activate(key, `machine-${index}`))),
   );
   const statuses = answers.map(({ status }) => status).sort();
@@ -125,7 +131,7 @@ it('lets no more in than there are slots when those that are lent have just come
 });
 
 /** Creates a pool that removes the row lock from statements on the wire, to prove that the test detects its absence. */
-function unlocked(url: string): Pool {
+function createUnlockedPool(url: string): Pool {
   const pool = withTestTimeouts(createPool({ url, role: 'muster_licenses', max: 10 }));
   const lock = 'for no key update';
   pool.on('connect', (client) => {
@@ -145,7 +151,10 @@ describe('without the lock', () => {
   it.each(races)(
     'the primary key still lets no more than $slots in, and the others get a fault',
     async (sizes) => {
-      const { winners, strange } = await race(await world.start({ pool: unlocked(world.url) }), sizes);
+      const { winners, unexpectedStatuses: strange } = await race(
+        await world.start({ pool: createUnlockedPool(world.url) }),
+        sizes,
+      );
       expect(Math.max(...winners.map(({ size }) => size))).toBeLessThanOrEqual(sizes.slots);
       expect(strange).toContain(500);
     },
@@ -157,7 +166,7 @@ describe('without the lock', () => {
     );
     try {
       for (const sizes of races) {
-        const { winners } = await race(await world.start({ pool: unlocked(world.url) }), sizes);
+        const { winners } = await race(await world.start({ pool: createUnlockedPool(world.url) }), sizes);
         expect(winners.some(({ size }) => size > sizes.slots)).toBe(true);
       }
     } finally {

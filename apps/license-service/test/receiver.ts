@@ -17,16 +17,16 @@ export interface ReceivedWebhook {
 export interface LicenseWebhookReceiver {
   readonly url: string;
   /** The messages whose signature matched one of `secrets`, in the order of their arrival. */
-  readonly heard: ReceivedWebhook[];
+  readonly receivedWebhooks: ReceivedWebhook[];
   readonly secrets: string[];
   /** The status that the receiver answers with. */
   status: number;
   /** The value of the header `Retry-After` in the answer; undefined sends no such header. */
   retryAfter: string | undefined;
   /** The promise that the receiver waits for before it answers. */
-  until: Promise<unknown> | undefined;
+  holdUntil: Promise<unknown> | undefined;
   /** The number of messages whose signature matched none of `secrets`. */
-  refused: number;
+  refusedCount: number;
   readonly close: () => void;
 }
 
@@ -42,17 +42,27 @@ export async function startReceiver(): Promise<LicenseWebhookReceiver> {
           return false;
         }
       });
-      if (!verified) made.refused += 1;
+      if (!verified) made.refusedCount += 1;
       else if (made.status === 200)
-        made.heard.push({ ...(JSON.parse(body) as ReceivedWebhook), id: headers['webhook-id'] ?? '' });
-      await made.until;
+        made.receivedWebhooks.push({
+          ...(JSON.parse(body) as ReceivedWebhook),
+          id: headers['webhook-id'] ?? '',
+        });
+      await made.holdUntil;
       if (made.retryAfter !== undefined) response.setHeader('retry-after', made.retryAfter);
       response.writeHead(verified ? made.status : 401).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const made: LicenseWebhookReceiver = {
-    ...{ heard: [], secrets: [], status: 200, until: undefined, retryAfter: undefined, refused: 0 },
+    ...{
+      receivedWebhooks: [],
+      secrets: [],
+      status: 200,
+      holdUntil: undefined,
+      retryAfter: undefined,
+      refusedCount: 0,
+    },
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     close: () => void server.close(),
   };

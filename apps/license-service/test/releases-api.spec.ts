@@ -4,13 +4,19 @@ import { setPlan } from '../src/operators/plans.ts';
 import { makeProduct } from '../src/operators/products.ts';
 import { setDownloads } from '../src/operators/releases.ts';
 import { makeToken, type OperatorScope } from '../src/operators/tokens.ts';
-import { type HttpAnswer, type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
+import {
+  type HttpAnswer,
+  type LicenseWorld,
+  noLimits,
+  openLicenseWorld,
+  type RunningService,
+} from './world.ts';
 
 const machine = 'machine-of-ana-0001';
 const file = { name: 'app.tar.gz', platform: 'linux-x64', size: 1_234, sha256: 'a'.repeat(64) };
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 let pipeline: string;
 let other: string;
 beforeAll(async () => {

@@ -10,8 +10,8 @@ import { makeProduct } from '../src/operators/products.ts';
 import { createCustomerLink } from '../src/pages/links.ts';
 import { type UpdatePolicy } from '../src/releases/records.ts';
 import { type InstalledClient, type Machines, openMachines } from './machines.ts';
-import { away } from './middle.ts';
-import { type HttpAnswer, noLimits, type Running } from './world.ts';
+import { dropAnswer } from './middle.ts';
+import { type HttpAnswer, noLimits, type RunningService } from './world.ts';
 
 const machine = 'machine-with-updates-0001';
 const template = 'https://files.example.com/{file}?expires={expires}&signature={signature}';
@@ -19,7 +19,7 @@ const linux = { name: 'app-linux.tar.gz', platform: 'linux-x64', size: 1_234_567
 const mac = { name: 'app-mac.zip', platform: 'darwin-arm64', size: 42, sha256: 'b'.repeat(64) };
 
 let machines: Machines;
-let service: Running;
+let service: RunningService;
 let folder: string;
 beforeAll(async () => {
   machines = await openMachines();
@@ -64,7 +64,7 @@ afterAll(async () => {
 });
 
 /** Issues a license that was activated 250 days ago. */
-async function sold(updates: UpdatePolicy | null = null): Promise<{ id: string; key: string }> {
+async function sellLicense(updates: UpdatePolicy | null = null): Promise<{ id: string; key: string }> {
   const { world } = machines;
   const license = await world.issue({ term: { kind: 'perpetual' } });
   expect((await service.activate(license.key, machine)).status).toBe(200);
@@ -75,7 +75,7 @@ async function sold(updates: UpdatePolicy | null = null): Promise<{ id: string; 
   await world.asOperator((db) => setLicenseUpdates(db, license, updates));
   return license;
 }
-const latest = (licenseKey: string, more: object = {}, machineId = machine): Promise<HttpAnswer> =>
+const requestLatest = (licenseKey: string, more: object = {}, machineId = machine): Promise<HttpAnswer> =>
   service.post('/api/releases/latest', { licenseKey, machineId, ...more });
 interface Found {
   readonly version: string;
@@ -84,7 +84,7 @@ interface Found {
 }
 const releaseIn = ({ json }: HttpAnswer): Found | null => json['release'] as Found | null;
 const versionOf = async (licenseKey: string, more: object = {}) =>
-  releaseIn(await latest(licenseKey, more))?.version;
+  releaseIn(await requestLatest(licenseKey, more))?.version;
 const reasonOf = ({ status, json }: HttpAnswer) => [
   status,
   (json['details'] as { reason?: string } | undefined)?.reason,
@@ -102,7 +102,7 @@ async function run(args: readonly string[], input: readonly string[] = []) {
 
 describe('the latest release', () => {
   it('is the highest version of the channel and of more stable ones, for the platform and in the range', async () => {
-    const { key } = await sold();
+    const { key } = await sellLicense();
     expect(await versionOf(key)).toBe('2.0.0');
     expect(await versionOf(key, { channel: 'beta' })).toBe('3.0.0-beta.1');
     expect(await versionOf(key, { channel: 'beta', constraint: '<2.0.0' })).toBe('2.0.0-beta.10');
@@ -113,8 +113,8 @@ describe('the latest release', () => {
   });
 
   it('has addresses of files that the server of the seller can check', async () => {
-    const { key } = await sold();
-    const answer = await latest(key, { platform: 'linux-x64' });
+    const { key } = await sellLicense();
+    const answer = await requestLatest(key, { platform: 'linux-x64' });
     expect(answer.headers.get('signature')).not.toBeNull();
     const release = releaseIn(answer);
     expect(release?.artifacts).toHaveLength(1);
@@ -137,24 +137,29 @@ describe('the latest release', () => {
   });
 
   it('is none above the policy of the license: time after the activation, and highest version', async () => {
-    expect(await versionOf((await sold({ for: 60 * 86_400 })).key)).toBe('1.10.0');
-    expect(await versionOf((await sold({ maxVersion: '1' })).key)).toBe('1.10.0');
-    expect(await versionOf((await sold({ maxVersion: '1.9' })).key)).toBe('1.9.0');
-    expect(await versionOf((await sold({ maxVersion: '2.0' })).key, { channel: 'beta' })).toBe('2.0.0');
+    expect(await versionOf((await sellLicense({ for: 60 * 86_400 })).key)).toBe('1.10.0');
+    expect(await versionOf((await sellLicense({ maxVersion: '1' })).key)).toBe('1.10.0');
+    expect(await versionOf((await sellLicense({ maxVersion: '1.9' })).key)).toBe('1.9.0');
+    expect(await versionOf((await sellLicense({ maxVersion: '2.0' })).key, { channel: 'beta' })).toBe(
+      '2.0.0',
+    );
   });
 
   it('is none of another product, and null where nothing is published for it', async () => {
     const { key } = await machines.world.issue({ product: 'acme', term: { kind: 'perpetual' } });
     await service.activate(key, machine);
-    expect(releaseIn(await latest(key))).toMatchObject({ version: '9.0.0', artifacts: [{ url: null }] });
+    expect(releaseIn(await requestLatest(key))).toMatchObject({
+      version: '9.0.0',
+      artifacts: [{ url: null }],
+    });
     expect(await versionOf(key, { constraint: '<9' })).toBeUndefined();
   });
 
   it('is for a machine that holds the license, and never for a revoked or suspended one', async () => {
     const { id, key } = await machines.world.issue({ term: { kind: 'perpetual' } });
-    expect(reasonOf(await latest(key))).toEqual([409, 'not_activated']);
+    expect(reasonOf(await requestLatest(key))).toEqual([409, 'not_activated']);
     await service.activate(key, machine);
-    expect(reasonOf(await latest(key, {}, 'another-machine-0001'))).toEqual([
+    expect(reasonOf(await requestLatest(key, {}, 'another-machine-0001'))).toEqual([
       409,
       'active_on_another_machine',
     ]);
@@ -163,7 +168,7 @@ describe('the latest release', () => {
       ['suspended', 'license_suspended'],
     ] as const) {
       await machines.world.rows('update licenses.licenses set status = $2 where id = $1', id, status);
-      expect(reasonOf(await latest(key))).toEqual([403, reason]);
+      expect(reasonOf(await requestLatest(key))).toEqual([403, reason]);
     }
   });
 
@@ -172,14 +177,17 @@ describe('the latest release', () => {
       [null, [403, 'license_expired']],
       [{ afterExpiry: true }, '1.10.0'],
     ] as const) {
-      const { id, key } = await sold(policy);
+      const { id, key } = await sellLicense(policy);
       await machines.world.rows(
         `update licenses.licenses set expires_at = now() - interval '120 days' where id = $1`,
         id,
       );
-      const answer = await latest(key);
+      const answer = await requestLatest(key);
       expect(policy === null ? reasonOf(answer) : releaseIn(answer)?.version).toEqual(expected);
-      expect(reasonOf(await latest(key, {}, 'another-machine-0001'))).toEqual([403, 'license_expired']);
+      expect(reasonOf(await requestLatest(key, {}, 'another-machine-0001'))).toEqual([
+        403,
+        'license_expired',
+      ]);
     }
   });
 
@@ -190,7 +198,7 @@ describe('the latest release', () => {
     [{ constraint: '1'.repeat(129) }],
     [{ more: 1 }],
   ])('is refused with 400 for %j', async (more) => {
-    expect((await latest((await sold()).key, more)).status).toBe(400);
+    expect((await requestLatest((await sellLicense()).key, more)).status).toBe(400);
   });
 });
 
@@ -262,7 +270,7 @@ describe('operators', () => {
 
   it('set the policy of a plan, which applies to sold licenses, and of a license', async () => {
     await run(['plan', 'set', 'pro', '--updates', '365d,max=1']);
-    const { key } = await sold();
+    const { key } = await sellLicense();
     expect(await versionOf(key)).toBe('1.10.0');
     expect((await run(['releases', 'policy', '--updates', 'max=1.9,after-expiry'], [key])).code).toBe(0);
     expect(await versionOf(key)).toBe('1.9.0');
@@ -281,7 +289,7 @@ describe('operators', () => {
 
 describe('the page of the customer', () => {
   it('has the downloads, each by an address that is signed when it is opened', async () => {
-    const { id } = await sold({ maxVersion: '1' });
+    const { id } = await sellLicense({ maxVersion: '1' });
     const { world } = machines;
     const link = await world.asOperator((db) => createCustomerLink(db, [world.seal], id, 3_600));
     const { text } = await service.call(link);
@@ -314,14 +322,14 @@ it('files with the longest names and versions can be downloaded', async () => {
       artifacts: [{ ...linux, name }],
     }),
   );
-  const { id } = await sold();
+  const { id } = await sellLicense();
   const link = await world.asOperator((db) => createCustomerLink(db, [world.seal], id, 3_600));
   const download = `${link}/download/${encodeURIComponent(version)}/${encodeURIComponent(name)}`;
   expect((await service.call(download, { redirect: 'manual' })).status).toBe(302);
 });
 
 describe('a program', () => {
-  const activated = async (): Promise<InstalledClient> => (await machines.activated()).client;
+  const activated = async (): Promise<InstalledClient> => (await machines.activateClient()).client;
 
   it('finds the latest release for its platform, and believes only signed answers', async () => {
     const client = await activated();
@@ -329,7 +337,7 @@ describe('a program', () => {
       isKnown: true,
       release: { version: '1.10.0', artifacts: [{ name: mac.name, sha256: mac.sha256 }] },
     });
-    machines.middle.meddle = (answer) => ({
+    machines.middle.alterAnswer = (answer) => ({
       ...answer,
       body: answer.body.replace('app-mac.zip', 'app-bad.zip'),
     });
@@ -337,9 +345,9 @@ describe('a program', () => {
       isKnown: false,
       reason: 'untrusted',
     });
-    machines.middle.meddle = away;
+    machines.middle.alterAnswer = dropAnswer;
     expect(await client.latest()).toMatchObject({ isKnown: false, reason: 'unreachable' });
-    machines.middle.leaveAlone();
+    machines.middle.resetAlterations();
     expect(await client.latest({ constraint: '>=7' })).toEqual({ isKnown: true, release: null });
   });
 

@@ -3,13 +3,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool } from '@muster/driver';
 import { withTestTimeouts } from '@muster/testing';
-import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, waitUntil } from './world.ts';
+import {
+  type HttpAnswer,
+  type LicenseWorld,
+  openLicenseWorld,
+  type RunningService,
+  waitUntil,
+} from './world.ts';
 
 const machine = 'machine-of-ana-0001';
-const many = 48;
+const concurrentCalls = 48;
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 beforeAll(async () => {
   world = await openLicenseWorld();
   const pool = withTestTimeouts(createPool({ url: world.url, role: 'muster_licenses', max: 20 }));
@@ -21,14 +27,14 @@ const keyIn = ({ json }: HttpAnswer) => (json['license'] as { key: string } | un
 
 describe('activations at once', () => {
   it('are each answered for their own key, and noted once', async () => {
-    const licenses = await world.issueMany(many);
+    const licenses = await world.issueMany(concurrentCalls);
     const answers = await Promise.all(licenses.map(({ key }) => service.activate(key, machine)));
     expect(answers.map(keyIn)).toEqual(licenses.map(({ key }) => key));
     const rows = await world.rows(
       `select license_id from licenses.license_events where kind = 'activated' and license_id = any($1)`,
       licenses.map(({ id }) => id),
     );
-    expect(rows).toHaveLength(many);
+    expect(rows).toHaveLength(concurrentCalls);
   });
 
   it('do not wait for one that came before them, and whose license another transaction has locked', async () => {
@@ -55,7 +61,7 @@ describe('activations at once', () => {
   });
 
   it('do not fail with one that fails', async () => {
-    const [bad, ...good] = await world.issueMany(many);
+    const [bad, ...good] = await world.issueMany(concurrentCalls);
     await world.owner.query(
       `create function licenses.fail() returns trigger language plpgsql as $$ begin raise exception 'this one fails'; end $$;
        create trigger fail before insert on licenses.license_machines for each row

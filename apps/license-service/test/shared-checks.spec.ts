@@ -2,23 +2,29 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/driver';
-import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, waitUntil } from './world.ts';
+import {
+  type HttpAnswer,
+  type LicenseWorld,
+  openLicenseWorld,
+  type RunningService,
+  waitUntil,
+} from './world.ts';
 
 const machine = 'machine-of-ana-0001';
-const many = 48;
+const concurrentCalls = 48;
 const slowSeconds = 3;
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 let pool: Pool;
 beforeAll(async () => {
   world = await openLicenseWorld();
-  pool = createPool({ url: world.url, role: 'muster_licenses', max: 10, connectWithinMillis: 10_000 });
+  pool = createPool({ url: world.url, role: 'muster_licenses', max: 10, connectTimeoutMillis: 10_000 });
   service = await world.start({ pool });
 });
 afterAll(() => world.close());
 
-const activated = async () => {
+const activateLicense = async () => {
   const license = await world.issue();
   await service.activate(license.key, machine);
   return license;
@@ -40,16 +46,23 @@ async function before(id: string, statement: string): Promise<void> {
   );
 }
 
-const said = ({ status, json }: HttpAnswer) => [status, json['valid'], json['active']];
+const checkFactsOf = ({ status, json }: HttpAnswer) => [status, json['valid'], json['active']];
 
 describe('checks at once', () => {
   it('are each answered for their own key and machine, and want no connection each', async () => {
-    const licenses = await world.issueMany(many);
-    await Promise.all(licenses.slice(0, many / 2).map(({ key }) => service.activate(key, machine)));
+    const licenses = await world.issueMany(concurrentCalls);
+    await Promise.all(
+      licenses.slice(0, concurrentCalls / 2).map(({ key }) => service.activate(key, machine)),
+    );
     // The slow check occupies the only connection. A second check passes only if it shares this connection.
-    const slow = await activated();
+    const slow = await activateLicense();
     await before(slow.id, 'perform pg_sleep(1)');
-    const only = createPool({ url: world.url, role: 'muster_licenses', max: 1, connectWithinMillis: 20_000 });
+    const only = createPool({
+      url: world.url,
+      role: 'muster_licenses',
+      max: 1,
+      connectTimeoutMillis: 20_000,
+    });
     const alone = await world.start({ pool: only });
     let most = 0;
     const watching = setInterval(() => (most = Math.max(most, only.waitingCount)), 2);
@@ -57,16 +70,16 @@ describe('checks at once', () => {
       [slow, ...licenses].map(({ key }) => alone.check(key, machine)),
     );
     clearInterval(watching);
-    expect(late && said(late)).toEqual([200, true, true]);
-    expect(answers.map(said)).toEqual(
-      licenses.map((_, index) => (index < many / 2 ? [200, true, true] : [200, false, false])),
+    expect(late && checkFactsOf(late)).toEqual([200, true, true]);
+    expect(answers.map(checkFactsOf)).toEqual(
+      licenses.map((_, index) => (index < concurrentCalls / 2 ? [200, true, true] : [200, false, false])),
     );
     expect(most).toBeLessThan(2);
     await alone.stop();
   });
 
   it('do not fail with one that takes long, and those that come later do not wait for it', async () => {
-    const [slow, quick] = [await activated(), await activated()];
+    const [slow, quick] = [await activateLicense(), await activateLicense()];
     await before(slow.id, `perform pg_sleep(${slowSeconds})`);
     let isOver = false;
     const late = service.check(slow.key, machine).finally(() => {
@@ -79,22 +92,26 @@ describe('checks at once', () => {
     await pause(100);
     const later = await some();
     expect(isOver).toBe(false);
-    expect([...(await withIt), ...later, await late].map(said)).toEqual(Array(17).fill([200, true, true]));
+    expect([...(await withIt), ...later, await late].map(checkFactsOf)).toEqual(
+      Array(17).fill([200, true, true]),
+    );
   });
 
   it('do not fail with one that fails', async () => {
-    const [bad, good] = [await activated(), await activated()];
+    const [bad, good] = [await activateLicense(), await activateLicense()];
     await before(bad.id, `raise exception 'this one fails'`);
     const answers = await Promise.all(
-      Array.from({ length: many }, (_, index) => service.check((index % 8 === 3 ? bad : good).key, machine)),
+      Array.from({ length: concurrentCalls }, (_, index) =>
+        service.check((index % 8 === 3 ? bad : good).key, machine),
+      ),
     );
     expect(answers.map(({ status }) => status)).toEqual(
-      Array.from({ length: many }, (_, index) => (index % 8 === 3 ? 500 : 200)),
+      Array.from({ length: concurrentCalls }, (_, index) => (index % 8 === 3 ? 500 : 200)),
     );
   });
 
   it('are asked to come again where their connection is lost, and go on with another', async () => {
-    const { key } = await activated();
+    const { key } = await activateLicense();
     const lost = Array.from({ length: 20 }, () => service.check(key, machine));
     await world
       .rows(
@@ -106,6 +123,6 @@ describe('checks at once', () => {
     // The next check may use an idle connection that was lost, and answers 503 in that case. So the check is
     // repeated until it succeeds.
     await waitUntil(async () => (await service.check(key, machine)).status === 200);
-    expect(said(await service.check(key, machine))).toEqual([200, true, true]);
+    expect(checkFactsOf(await service.check(key, machine))).toEqual([200, true, true]);
   });
 });

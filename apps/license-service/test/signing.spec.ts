@@ -10,11 +10,17 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { httpbis } from 'http-message-signatures';
 import { generateKey } from '../src/key/key.ts';
-import { type HttpAnswer, type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
+import {
+  type HttpAnswer,
+  type LicenseWorld,
+  noLimits,
+  openLicenseWorld,
+  type RunningService,
+} from './world.ts';
 import { createSigningKey, retireSigningKey } from '../src/operators/signing-keys.ts';
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 
 beforeAll(async () => {
   world = await openLicenseWorld();
@@ -29,7 +35,7 @@ interface PublishedKey extends JsonWebKey {
 const publishedKeys = async (of = service): Promise<PublishedKey[]> =>
   (await of.call('/.well-known/license-keys.json')).json['keys'] as PublishedKey[];
 
-interface Question {
+interface SignedCall {
   readonly method: string;
   readonly path: string;
   readonly body?: string;
@@ -41,7 +47,7 @@ const digestOf = (text: string): string => `sha-256=:${createHash('sha256').upda
 /** Verifies the signature of an answer to a request with an independent library. */
 async function isSigned(
   answer: HttpAnswer,
-  { method, path: target, body, nonce }: Question,
+  { method, path: target, body, nonce }: SignedCall,
   of = service,
 ): Promise<boolean> {
   if (answer.headers.get('content-digest') !== digestOf(answer.text)) return false;
@@ -95,11 +101,11 @@ describe('an answer', () => {
       status: number,
       type = 'application/json',
       path = '/api/activate',
-    ): [Question, Promise<HttpAnswer>, number] => {
+    ): [SignedCall, Promise<HttpAnswer>, number] => {
       const asking = service.call(path, { method: 'POST', headers: { 'content-type': type }, body });
       return [{ method: 'POST', path, body }, asking, status];
     };
-    const questions: [Question, Promise<HttpAnswer>, number][] = [
+    const questions: [SignedCall, Promise<HttpAnswer>, number][] = [
       post(bodyOf(key, 'a b'), 200),
       post(bodyOf(generateKey(), 'a'), 404),
       post(bodyOf('nonsense', 'a'), 400),
@@ -151,7 +157,7 @@ describe('an answer', () => {
     const question = { method: 'POST', path: '/api/activate', body: bodyOf(key, 'a') };
     const answer = await service.activate(key, 'a');
     expect(await isSigned(answer, question)).toBe(true);
-    const forged: [HttpAnswer, Question][] = [
+    const forged: [HttpAnswer, SignedCall][] = [
       [answer, { ...question, method: 'GET' }],
       [answer, { ...question, path: '/api/activate/release' }],
       [answer, { ...question, path: '/api/activate?x=1' }],

@@ -29,7 +29,7 @@ afterAll(async () => {
  * Starts a proxy to Postgres that sends no more answers after a query with one of these words; without words, from the
  * start. With `passes` the query itself still reaches Postgres.
  */
-async function silentAt(words: RegExp | undefined, { passes = false } = {}): Promise<string> {
+async function startSilentServer(words: RegExp | undefined, { passes = false } = {}): Promise<string> {
   const url = new URL(world.url);
   const [port, host] = [Number(url.port), url.hostname];
   const server = createServer((here) => {
@@ -58,13 +58,13 @@ async function silentAt(words: RegExp | undefined, { passes = false } = {}): Pro
   return url.href;
 }
 
-interface Ran {
+interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-async function license(url: string, ...args: string[]): Promise<Ran> {
+async function runLicenseCommand(url: string, ...args: string[]): Promise<CommandResult> {
   const child = spawn(process.execPath, [path.resolve(import.meta.dirname, '../src/cli.ts'), ...args], {
     env: { ...programEnvironment(), DATABASE_URL: url },
   });
@@ -73,15 +73,16 @@ async function license(url: string, ...args: string[]): Promise<Ran> {
   return { code: Number((exit as [number | null])[0]), out, err };
 }
 
-const errorOf = ({ out }: Ran) => (JSON.parse(out) as { error: { reason: string; message: string } }).error;
+const errorOf = ({ out }: CommandResult) =>
+  (JSON.parse(out) as { error: { reason: string; message: string } }).error;
 
 it.concurrent('says in JSON, and in one sentence, that nothing was changed where no answer comes at all', async () => {
   const { id } = await world.issue();
-  const silent = await silentAt(undefined);
+  const silent = await startSilentServer(undefined);
   const commands = [['list'], ['revoke', '--id', id], ['stats'], ['signing-key', 'new'], ['migrate']];
   const [words, ...all] = await Promise.all([
-    license(silent, 'list'),
-    ...commands.map((command) => license(silent, ...command, '--json')),
+    runLicenseCommand(silent, 'list'),
+    ...commands.map((command) => runLicenseCommand(silent, ...command, '--json')),
   ]);
   for (const ran of all) {
     expect([ran.code, ran.err, errorOf(ran)]).toEqual([
@@ -97,7 +98,13 @@ it.concurrent('says in JSON, and in one sentence, that nothing was changed where
 
 it.concurrent('says that nothing was changed where Postgres falls silent before the change is confirmed', async () => {
   const { id } = await world.issue();
-  const ran = await license(await silentAt(/update licenses\.licenses/), 'revoke', '--id', id, '--json');
+  const ran = await runLicenseCommand(
+    await startSilentServer(/update licenses\.licenses/),
+    'revoke',
+    '--id',
+    id,
+    '--json',
+  );
   expect([ran.code, errorOf(ran)]).toEqual([
     1,
     { reason: 'no_database', message: expect.stringContaining('nothing was changed') },
@@ -109,9 +116,12 @@ it.concurrent('says that nothing was changed where Postgres falls silent before 
 
 it.concurrent('says that the outcome is unknown where the confirmation does not come, and keeps the keys that may count', async () => {
   const file = path.join(folder, 'keys.txt');
-  const silent = await silentAt(/commit/, { passes: true });
+  const silent = await startSilentServer(/commit/, { passes: true });
   const issue = ['issue', '--plan', 'silent', '--perpetual', '--order', 'silent-1', '--out', file, '--json'];
-  const [ran, read] = await Promise.all([license(silent, ...issue), license(silent, 'list', '--json')]);
+  const [ran, read] = await Promise.all([
+    runLicenseCommand(silent, ...issue),
+    runLicenseCommand(silent, 'list', '--json'),
+  ]);
   expect([ran.code, errorOf(ran)]).toEqual([
     1,
     { reason: 'outcome_unknown', message: expect.stringContaining('outcome is unknown') },

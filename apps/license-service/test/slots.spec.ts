@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommandLine } from '../src/command-line.ts';
-import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
+import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type RunningService } from './world.ts';
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 let folder: string;
 beforeAll(async () => {
   world = await openLicenseWorld();
@@ -27,7 +27,7 @@ const [laptop, desktop, tablet, phone] = [
 ] as const;
 
 /** Returns the status, the license state and the used slots, such as `2/3`. */
-const shortOf = ({ status, headers }: HttpAnswer): unknown[] => [
+const shortAnswerOf = ({ status, headers }: HttpAnswer): unknown[] => [
   status,
   headers.get('license-state'),
   headers.get('license-machines'),
@@ -53,7 +53,7 @@ async function json<Result>(args: readonly string[], input = ''): Promise<Result
   return JSON.parse(out) as Result;
 }
 
-interface Listed {
+interface MachineList {
   readonly machineLimit: number;
   readonly machines: readonly { readonly slot: number; readonly hint: string }[];
 }
@@ -61,18 +61,18 @@ interface Listed {
 describe('a license of two machines', () => {
   it('is held by both, and refused to a third, with nothing about them', async () => {
     const { key } = await world.issue({ machineLimit: 2 });
-    expect(shortOf(await service.check(key, laptop))).toEqual([200, 'unactivated', '0/2']);
-    expect(shortOf(await service.activate(key, laptop))).toEqual([200, 'active', '1/2']);
-    expect(shortOf(await service.check(key, desktop))).toEqual([200, 'unactivated', '1/2']);
-    expect(shortOf(await service.activate(key, desktop))).toEqual([200, 'active', '2/2']);
-    expect(shortOf(await service.activate(key, laptop))).toEqual([200, 'active', '2/2']);
+    expect(shortAnswerOf(await service.check(key, laptop))).toEqual([200, 'unactivated', '0/2']);
+    expect(shortAnswerOf(await service.activate(key, laptop))).toEqual([200, 'active', '1/2']);
+    expect(shortAnswerOf(await service.check(key, desktop))).toEqual([200, 'unactivated', '1/2']);
+    expect(shortAnswerOf(await service.activate(key, desktop))).toEqual([200, 'active', '2/2']);
+    expect(shortAnswerOf(await service.activate(key, laptop))).toEqual([200, 'active', '2/2']);
     const refused = await service.activate(key, tablet);
-    expect(shortOf(refused)).toEqual([409, 'other_machine', '2/2']);
+    expect(shortAnswerOf(refused)).toEqual([409, 'other_machine', '2/2']);
     expect(refused.json['details']).toEqual({ reason: 'active_on_another_machine', retryable: false });
     expect(refused.text).not.toMatch(/000[12]/);
     for (const machine of [laptop, desktop]) {
       const check = await service.check(key, machine);
-      expect([...shortOf(check), check.json['active']]).toEqual([200, 'active', '2/2', true]);
+      expect([...shortAnswerOf(check), check.json['active']]).toEqual([200, 'active', '2/2', true]);
     }
     expect((await service.check(key, tablet)).json).toMatchObject({ valid: false, active: false });
   });
@@ -92,17 +92,17 @@ describe('a license of two machines', () => {
   it('gives up the slot of the machine that asks, and no other; the release may be repeated', async () => {
     const { key } = await world.issue({ machineLimit: 2, transferLimit: 5 });
     for (const machine of [laptop, desktop]) await service.activate(key, machine);
-    expect(shortOf(await service.release(key, tablet))).toEqual([409, 'other_machine', '2/2']);
+    expect(shortAnswerOf(await service.release(key, tablet))).toEqual([409, 'other_machine', '2/2']);
     const first = await service.release(key, laptop);
-    expect(shortOf(first)).toEqual([200, 'unactivated', '1/2']);
-    expect(shortOf(await service.check(key, desktop))).toEqual([200, 'active', '1/2']);
+    expect(shortAnswerOf(first)).toEqual([200, 'unactivated', '1/2']);
+    expect(shortAnswerOf(await service.check(key, desktop))).toEqual([200, 'active', '1/2']);
     await service.release(key, desktop);
     const again = await service.release(key, laptop);
     expect([again.status, again.text]).toEqual([200, first.text]);
     expect(again.headers.get('license-offline-until')).toBe(first.headers.get('license-offline-until'));
     expect(again.headers.get('license-transfers-left')).toBe('3');
     for (const machine of [tablet, phone]) expect((await service.activate(key, machine)).status).toBe(200);
-    expect(shortOf(await service.release(key, laptop))).toEqual([409, 'other_machine', '2/2']);
+    expect(shortAnswerOf(await service.release(key, laptop))).toEqual([409, 'other_machine', '2/2']);
   });
 
   it('is given up as often as the plan allows, by all of its machines together', async () => {
@@ -162,7 +162,7 @@ describe('support', () => {
   it('sees the machines, and takes one or all away', async () => {
     const key = await sold('--machines', '3');
     for (const machine of [laptop, desktop, tablet]) await service.activate(key, machine);
-    const listed = await json<Listed>(['machines'], key);
+    const listed = await json<MachineList>(['machines'], key);
     expect(listed.machineLimit).toBe(3);
     expect(listed.machines.map(({ slot, hint }) => [slot, hint])).toEqual([
       [1, '…0001'],
@@ -181,7 +181,7 @@ describe('support', () => {
     expect((await service.check(key, desktop)).json).toMatchObject({ active: false });
     expect((await service.check(key, tablet)).json).toMatchObject({ active: true });
     await json(['release', '--all'], key);
-    expect((await json<Listed>(['machines'], key)).machines).toEqual([]);
+    expect((await json<MachineList>(['machines'], key)).machines).toEqual([]);
     const { events } = await json<{ events: { kind: string; epoch: number }[] }>(['audit'], key);
     expect(events.filter(({ kind }) => kind === 'released').map(({ epoch }) => epoch)).toEqual([3, 2, 1]);
   });
@@ -193,7 +193,7 @@ describe('support', () => {
     expect((await license(['transfer', '--machine', desktop], key)).code).toBe(0);
     await json(['transfer', '--machine', tablet, '--slot', '1'], key);
     expect((await service.check(key, tablet)).json).toMatchObject({ valid: true });
-    expect(shortOf(await service.activate(key, laptop))).toEqual([409, 'other_machine', '2/2']);
+    expect(shortAnswerOf(await service.activate(key, laptop))).toEqual([409, 'other_machine', '2/2']);
     const { certificate } = await json<{ certificate: string }>(['cert', '--machine', tablet], key);
     expect((await license(['verify'], certificate)).code).toBe(0);
     expect((await license(['cert', '--machine', laptop], key)).err).toContain('does not hold the license');
@@ -203,11 +203,11 @@ describe('support', () => {
     const key = await sold('--machines', '2');
     for (const machine of [laptop, desktop]) await service.activate(key, machine);
     await json(['machines', '--allow', '1'], key);
-    expect(shortOf(await service.activate(key, desktop))).toEqual([200, 'active', null]);
+    expect(shortAnswerOf(await service.activate(key, desktop))).toEqual([200, 'active', null]);
     await service.release(key, laptop);
-    expect(shortOf(await service.activate(key, laptop))).toEqual([409, 'other_machine', null]);
+    expect(shortAnswerOf(await service.activate(key, laptop))).toEqual([409, 'other_machine', null]);
     await json(['machines', '--allow', '2'], key);
-    expect(shortOf(await service.activate(key, laptop))).toEqual([200, 'active', '2/2']);
+    expect(shortAnswerOf(await service.activate(key, laptop))).toEqual([200, 'active', '2/2']);
     expect((await license(['audit'], key)).out).toContain('resized');
   });
 

@@ -9,10 +9,10 @@ import {
 } from '../src/operators/change.ts';
 import { releaseMachines } from '../src/operators/machines.ts';
 import { generateKey } from '../src/key/key.ts';
-import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
+import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type RunningService } from './world.ts';
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 
 beforeAll(async () => {
   world = await openLicenseWorld();
@@ -21,9 +21,9 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const never = '9999-12-31T23:59:59.000Z';
-const oneDay = 86_400_000;
+const dayMillis = 86_400_000;
 const machine = 'machine-of-ana-0001';
-const other = 'machine-of-ben-0002';
+const otherMachineId = 'machine-of-ben-0002';
 
 const eventsOf = (id: string) =>
   world
@@ -39,14 +39,14 @@ const denialsOf = (id: string) =>
 const reasonOf = ({ json }: HttpAnswer): unknown =>
   (json['details'] as { reason?: string } | undefined)?.reason;
 
-const shortOf = (answer: HttpAnswer): unknown[] => [
+const shortAnswerOf = (answer: HttpAnswer): unknown[] => [
   answer.status,
   answer.json['code'],
   reasonOf(answer),
   answer.headers.get('license-state'),
 ];
 
-const seconds = (time: string | undefined): number => new Date(time ?? '').getTime();
+const timeMillisOf = (time: string | undefined): number => new Date(time ?? '').getTime();
 
 describe('a free license', () => {
   it('is checked as not activated, with the end that an activation now would give', async () => {
@@ -55,9 +55,9 @@ describe('a free license', () => {
     const answer = await service.check(key, machine);
     expect([answer.status, answer.headers.get('license-state')]).toEqual([200, 'unactivated']);
     expect(answer.json).toEqual({ valid: false, plan: 'pro', expiresAt: expect.any(String), active: false });
-    const expiresAt = seconds(answer.json['expiresAt'] as string);
-    expect(expiresAt).toBeGreaterThanOrEqual(before + oneDay - 1_000);
-    expect(expiresAt).toBeLessThanOrEqual(Date.now() + oneDay + 1_000);
+    const expiresAt = timeMillisOf(answer.json['expiresAt'] as string);
+    expect(expiresAt).toBeGreaterThanOrEqual(before + dayMillis - 1_000);
+    expect(expiresAt).toBeLessThanOrEqual(Date.now() + dayMillis + 1_000);
   });
 
   it('is bound by activation, and the same machine gets the same answer again', async () => {
@@ -97,14 +97,17 @@ describe('a license on another machine', () => {
   it('is refused, with nothing about that machine, and counted', async () => {
     const { key, id } = await world.issue();
     await service.activate(key, machine);
-    const answers = [await service.activate(key, other), await service.activate(key, other)];
+    const answers = [
+      await service.activate(key, otherMachineId),
+      await service.activate(key, otherMachineId),
+    ];
     for (const answer of answers) {
-      expect(shortOf(answer)).toEqual([409, 'conflict', 'active_on_another_machine', 'other_machine']);
+      expect(shortAnswerOf(answer)).toEqual([409, 'conflict', 'active_on_another_machine', 'other_machine']);
       expect(Object.keys(answer.json).sort()).toEqual(['code', 'details', 'message', 'requestId', 'status']);
       expect(answer.json['details']).toEqual({ reason: 'active_on_another_machine', retryable: false });
       expect(answer.text).not.toContain('0001');
     }
-    const check = await service.check(key, other);
+    const check = await service.check(key, otherMachineId);
     expect([check.status, check.headers.get('license-state')]).toEqual([200, 'other_machine']);
     expect(check.json).toMatchObject({ valid: false, active: false });
     expect(await denialsOf(id)).toEqual([{ outcome: 'other_machine', count: 2 }]);
@@ -133,9 +136,14 @@ describe.each([
     const { key, id } = await world.issue();
     await service.activate(key, machine);
     await become(id);
-    expect(shortOf(await service.activate(key, machine))).toEqual([403, 'forbidden', reason, word]);
-    expect(shortOf(await service.activate(key, other))).toEqual([403, 'forbidden', reason, word]);
-    const [mine, theirs] = [await service.check(key, machine), await service.check(key, other)];
+    expect(shortAnswerOf(await service.activate(key, machine))).toEqual([403, 'forbidden', reason, word]);
+    expect(shortAnswerOf(await service.activate(key, otherMachineId))).toEqual([
+      403,
+      'forbidden',
+      reason,
+      word,
+    ]);
+    const [mine, theirs] = [await service.check(key, machine), await service.check(key, otherMachineId)];
     expect([mine.status, mine.headers.get('license-state'), mine.json]).toEqual([
       ...[200, word],
       expect.objectContaining({ valid: false, active: true }),
@@ -145,13 +153,13 @@ describe.each([
       expect.objectContaining({ valid: false, active: false }),
     ]);
     expect(await denialsOf(id)).toEqual([{ outcome: word, count: 2 }]);
-    expect(shortOf(await service.release(key, machine))).toEqual([403, 'forbidden', reason, word]);
+    expect(shortAnswerOf(await service.release(key, machine))).toEqual([403, 'forbidden', reason, word]);
   });
 
   it('is not bound when it was free', async () => {
     const { key, id } = await world.issue({ term: { kind: 'until', expiresAt: '2199-01-01T00:00:00.000Z' } });
     await become(id);
-    expect(shortOf(await service.activate(key, machine))).toEqual([403, 'forbidden', reason, word]);
+    expect(shortAnswerOf(await service.activate(key, machine))).toEqual([403, 'forbidden', reason, word]);
     expect((await service.check(key, machine)).json).toMatchObject({ valid: false, active: false });
     const [row] = await world.rows(
       `select activated_at, (select count(*)::int from licenses.license_machines where license_id = id) as machines
@@ -183,8 +191,8 @@ it('lets a suspended license go on when it is resumed, and an expired one when i
   const asked = Date.now();
   await world.asOperator((ask) => renewLicense(ask, { id }, { kind: 'for', seconds: 3_600 }));
   const { expiresAt } = (await service.activate(key, machine)).json['license'] as { expiresAt: string };
-  expect(seconds(expiresAt) - 3_600_000).toBeGreaterThanOrEqual(asked - 1_000);
-  expect(seconds(expiresAt) - 3_600_000).toBeLessThanOrEqual(Date.now() + 1_000);
+  expect(timeMillisOf(expiresAt) - 3_600_000).toBeGreaterThanOrEqual(asked - 1_000);
+  expect(timeMillisOf(expiresAt) - 3_600_000).toBeLessThanOrEqual(Date.now() + 1_000);
 });
 
 describe('a key', () => {
@@ -195,7 +203,7 @@ describe('a key', () => {
       await service.check(key, machine),
       await service.release(key, machine),
     ]) {
-      expect(shortOf(answer)).toEqual([404, 'not_found', 'unknown_license_key', null]);
+      expect(shortAnswerOf(answer)).toEqual([404, 'not_found', 'unknown_license_key', null]);
     }
   });
 
@@ -203,7 +211,7 @@ describe('a key', () => {
     const { key } = await world.issue();
     const typo = key.slice(0, 6) + (key[6] === 'Z' ? 'Y' : 'Z') + key.slice(7);
     const located = await service.activate(typo, machine);
-    expect(shortOf(located)).toEqual([400, 'bad_request', 'invalid_license_key', null]);
+    expect(shortAnswerOf(located)).toEqual([400, 'bad_request', 'invalid_license_key', null]);
     expect(located.json['details']).toMatchObject({ position: 6, perhaps: key[6], retryable: false });
     expect(located.json['message']).toContain('character 6 looks wrong');
     // In the message, the position counts the characters of the typed text.
@@ -214,7 +222,7 @@ describe('a key', () => {
       const answer = await service.activate(text, machine);
       expect([answer.status, reasonOf(answer)]).toEqual([400, 'invalid_license_key']);
     }
-    expect(shortOf(await service.check(typo, machine))).toEqual([
+    expect(shortAnswerOf(await service.check(typo, machine))).toEqual([
       404,
       'not_found',
       'unknown_license_key',
@@ -326,12 +334,12 @@ describe('a release by the machine', () => {
       expect(answer.headers.get('license-offline-until')).toBe(before?.offline_until);
     }
     expect((await service.check(key, machine)).headers.get('license-state')).toBe('unactivated');
-    expect((await service.activate(key, other)).status).toBe(200);
-    expect(shortOf(await service.activate(key, machine)).slice(0, 3)).toEqual([
+    expect((await service.activate(key, otherMachineId)).status).toBe(200);
+    expect(shortAnswerOf(await service.activate(key, machine)).slice(0, 3)).toEqual([
       ...[409, 'conflict'],
       'active_on_another_machine',
     ]);
-    expect(shortOf(await service.release(key, machine)).slice(0, 3)).toEqual([
+    expect(shortAnswerOf(await service.release(key, machine)).slice(0, 3)).toEqual([
       ...[409, 'conflict'],
       'active_on_another_machine',
     ]);
@@ -342,7 +350,7 @@ describe('a release by the machine', () => {
 
   it('is refused when the plan allows no more, or nobody has it', async () => {
     const { key, id } = await world.issue({ transferLimit: 1 });
-    expect(shortOf(await service.release(key, machine)).slice(0, 3)).toEqual([
+    expect(shortAnswerOf(await service.release(key, machine)).slice(0, 3)).toEqual([
       409,
       'conflict',
       'not_activated',
@@ -350,21 +358,21 @@ describe('a release by the machine', () => {
     await service.activate(key, machine);
     await service.release(key, machine);
     await service.activate(key, machine);
-    expect(shortOf(await service.release(key, machine)).slice(0, 3)).toEqual([
+    expect(shortAnswerOf(await service.release(key, machine)).slice(0, 3)).toEqual([
       ...[403, 'forbidden'],
       'transfers_exhausted',
     ]);
     expect((await service.check(key, machine)).json).toMatchObject({ valid: true });
     // An operator may release the machine nevertheless.
     await world.asOperator((ask) => releaseMachines(ask, { id }));
-    expect((await service.activate(key, other)).status).toBe(200);
+    expect((await service.activate(key, otherMachineId)).status).toBe(200);
   });
 
   it('keeps the end that the first activation gave', async () => {
     const { key } = await world.issue();
     const first = await service.activate(key, machine);
     await service.release(key, machine);
-    const second = await service.activate(key, other);
+    const second = await service.activate(key, otherMachineId);
     const ends = [first, second].map(({ json }) => (json['license'] as { expiresAt: string }).expiresAt);
     expect(ends[1]).toBe(ends[0]);
   });
@@ -376,7 +384,7 @@ describe('every answer', () => {
     const answers: [HttpAnswer, string][] = [
       [await service.activate(key, machine), 'final'],
       [await service.check(key, machine), 'final'],
-      [await service.activate(key, other), 'final'],
+      [await service.activate(key, otherMachineId), 'final'],
       [await service.activate('nonsense', machine), 'final'],
       [await service.check(generateKey(), machine), 'final'],
       [await service.post('/api/activate', {}), 'final'],

@@ -9,17 +9,17 @@ import {
   type LicenseWorld,
   noLimits,
   openLicenseWorld,
-  type Running,
+  type RunningService,
   waitUntil,
 } from './world.ts';
 
 const days = 86_400;
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 beforeAll(async () => {
   world = await openLicenseWorld();
   const terms = { trialSeconds: 14 * days, trialFeatures: { export: true, seats: 2 } };
-  await world.asOperator((ask) => setTrial(ask, 'default', terms));
+  await world.asOperator((requestTrial) => setTrial(requestTrial, 'default', terms));
   await world.asOperator((ask) => makeProduct(ask, { name: 'acme', keyPrefix: 'ACME1', seal: world.seal }));
   service = await world.start();
 });
@@ -47,8 +47,8 @@ async function certificateIn({ headers }: HttpAnswer, kind: 'lic1' | 'trial1') {
   );
 }
 
-let machines = 0;
-const machine = (): string => `machine-on-trial-${String((machines += 1)).padStart(4, '0')}`;
+let machineCount = 0;
+const newMachineId = (): string => `machine-on-trial-${String((machineCount += 1)).padStart(4, '0')}`;
 const endTrial = (startedAt: string) =>
   world.rows(
     `update licenses.trials set started_at = started_at - interval '20 days', ends_at = ends_at - interval '20 days'
@@ -58,17 +58,17 @@ const endTrial = (startedAt: string) =>
 
 describe('a machine without a key', () => {
   it('gets a trial of so many days, and the same one whenever it asks again', async () => {
-    const machineId = machine();
+    const machineId = newMachineId();
     const first = await ask(machineId);
     expect(first.status).toBe(200);
     const { startedAt, expiresAt } = trialIn(first);
     expect(Date.parse(expiresAt) - Date.parse(startedAt)).toBe(14 * days * 1_000);
     expect(trialIn(await ask(machineId))).toEqual({ machineId, startedAt, expiresAt });
-    expect(trialIn(await ask(machine())).expiresAt).not.toBe(expiresAt);
+    expect(trialIn(await ask(newMachineId())).expiresAt).not.toBe(expiresAt);
   });
 
   it('gets a certificate of its own kind, which no one can take for a license’s', async () => {
-    const answer = await ask(machine());
+    const answer = await ask(newMachineId());
     const payload = await certificateIn(answer, 'trial1');
     expect(payload).toMatchObject({ plan: 'trial', features: { export: true, seats: 2 } });
     expect(payload?.exp).toBe(Math.floor(Date.parse(trialIn(answer).expiresAt) / 1_000));
@@ -76,7 +76,7 @@ describe('a machine without a key', () => {
   });
 
   it('gets no other trial after the first has ended, nor a longer one when the product’s are', async () => {
-    const machineId = machine();
+    const machineId = newMachineId();
     const { startedAt } = trialIn(await ask(machineId));
     await endTrial(startedAt);
     const over = await ask(machineId);
@@ -92,14 +92,14 @@ describe('a machine without a key', () => {
   });
 
   it('gets one, however many calls race', async () => {
-    const machineId = machine();
+    const machineId = newMachineId();
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask(machineId)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(answers.map((one) => trialIn(one).startedAt)).size).toBe(1);
   });
 
   it('gets the one that a call which was not over yet has made', async () => {
-    const machineId = machine();
+    const machineId = newMachineId();
     const before = await world.rows('select from licenses.trials');
     const holder = await world.owner.connect();
     try {
@@ -117,7 +117,7 @@ describe('a machine without a key', () => {
   });
 
   it('gets none of a product that has none, and one of each that has', async () => {
-    const machineId = machine();
+    const machineId = newMachineId();
     expect(reasonOf(await ask(machineId, { 'license-product': 'acme' }))).toEqual([404, 'no_trials']);
     await world.asOperator((its) => setTrial(its, 'acme', { trialSeconds: days, trialFeatures: {} }));
     const answer = await ask(machineId, { 'license-product': 'acme' });
@@ -135,7 +135,7 @@ describe('a machine without a key', () => {
 
 describe('a key that is activated on the machine', () => {
   it('ends its trial for good, and the trial’s row says by which license', async () => {
-    const machineId = machine();
+    const machineId = newMachineId();
     await ask(machineId);
     const { id, key } = await world.issue();
     expect((await service.activate(key, machineId)).status).toBe(200);
@@ -148,7 +148,7 @@ describe('a key that is activated on the machine', () => {
   });
 
   it('ends the trial of this machine and this product alone, and one that is refused ends none', async () => {
-    const [mine, other] = [machine(), machine()];
+    const [mine, other] = [newMachineId(), newMachineId()];
     await ask(mine);
     await ask(other);
     const { key } = await world.issue();
@@ -164,11 +164,11 @@ describe('a key that is activated on the machine', () => {
 describe('what trials cost', () => {
   it('is a failure’s worth for one that begins, and nothing for one that is asked for again', async () => {
     const narrow = await world.start({ environment: { ...noLimits, LIMIT_IP_FAIL: '3/3600' } });
-    const known = machine();
+    const known = newMachineId();
     const asked = () => ask(known, {}, narrow);
     for (let turn = 0; turn < 8; turn += 1) expect((await asked()).status).toBe(200);
-    for (let turn = 0; turn < 2; turn += 1) expect((await ask(machine(), {}, narrow)).status).toBe(200);
-    const refused = await ask(machine(), {}, narrow);
+    for (let turn = 0; turn < 2; turn += 1) expect((await ask(newMachineId(), {}, narrow)).status).toBe(200);
+    const refused = await ask(newMachineId(), {}, narrow);
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).not.toBeNull();
     expect(refused.headers.get('license-verdict')).toBe('retry');
@@ -176,7 +176,7 @@ describe('what trials cost', () => {
 
   it('is counted with the activations of an address', async () => {
     const narrow = await world.start({ environment: { ...noLimits, LIMIT_IP: '3/3600' } });
-    const known = machine();
+    const known = newMachineId();
     for (let turn = 0; turn < 3; turn += 1) expect((await ask(known, {}, narrow)).status).toBe(200);
     expect((await ask(known, {}, narrow)).status).toBe(429);
     expect((await narrow.post('/api/trials', {})).status).toBe(429);
@@ -185,7 +185,7 @@ describe('what trials cost', () => {
 
 it('a machine is known by the pepper before, and by that of now from then on', async () => {
   const old = await world.start({ environment: { ...noLimits, LICENSE_PEPPER: 'a pepper of before' } });
-  const machineId = machine();
+  const machineId = newMachineId();
   const { startedAt } = trialIn(await ask(machineId, {}, old));
   const turning = {
     ...{ LICENSE_PEPPER: 'the pepper of now', LICENSE_PEPPER_BEFORE: 'a pepper of before' },
@@ -218,7 +218,7 @@ it('operators are told how many began, go on and were converted', async () => {
   expect(said).toContain('no trials');
   expect(await run('product', 'set', 'unheard', '--trial', '1d')).toBe(1);
   said = '';
-  const { headers } = await ask(machine());
+  const { headers } = await ask(newMachineId());
   const verify = (line: string) =>
     runCommandLine(['verify', '--json'], {
       environment,

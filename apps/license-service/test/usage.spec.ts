@@ -11,7 +11,7 @@ import {
   type LicenseWorld,
   noLimits,
   openLicenseWorld,
-  type Running,
+  type RunningService,
   waitUntil,
 } from './world.ts';
 
@@ -24,7 +24,7 @@ const planMeters: LicenseMeters = {
 };
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 let authorization: string;
 beforeAll(async () => {
   world = await openLicenseWorld();
@@ -39,21 +39,24 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function sold(): Promise<{ id: string; key: string }> {
+async function sellLicense(): Promise<{ id: string; key: string }> {
   const license = await world.issue({ plan: 'metered', term: { kind: 'perpetual' } });
   expect((await service.activate(license.key, machine)).status).toBe(200);
   return license;
 }
 
 type Event = { id: string; meter: string; quantity?: number; at?: string };
-let ids = 0;
+let eventCount = 0;
 const event = (meter: string, more: Partial<Event> = {}): Event => ({
-  id: `e-${(ids += 1)}`,
+  id: `e-${(eventCount += 1)}`,
   meter,
   ...more,
 });
-const report = (licenseKey: string, events: readonly unknown[], machineId = machine): Promise<HttpAnswer> =>
-  service.post('/api/usage', { licenseKey, machineId, events });
+const reportUsage = (
+  licenseKey: string,
+  events: readonly unknown[],
+  machineId = machine,
+): Promise<HttpAnswer> => service.post('/api/usage', { licenseKey, machineId, events });
 const outcomesIn = ({ json }: HttpAnswer) =>
   (
     (json['events'] ?? (json['details'] as Record<string, unknown>)['events']) as {
@@ -61,7 +64,7 @@ const outcomesIn = ({ json }: HttpAnswer) =>
       reason: string | null;
     }[]
   ).map(({ outcome, reason }) => reason ?? outcome);
-const usedIn = ({ json }: HttpAnswer, meter: string, period?: string) =>
+const usedQuantityIn = ({ json }: HttpAnswer, meter: string, period?: string) =>
   (json['meters'] as { meter: string; period: string; used: number }[])
     .filter((row) => row.meter === meter && (period === undefined || row.period === period))
     .map(({ used }) => used);
@@ -73,17 +76,20 @@ const monthOf = (millis: number): string => new Date(millis).toISOString().slice
 
 describe('a machine that holds the license', () => {
   it('counts events up to the limit of the month; above it they are refused, and a smaller one still fits', async () => {
-    const { key } = await sold();
-    const first = await report(key, [event('exports', { quantity: 3 })]);
-    expect([first.status, usedIn(first, 'exports')]).toEqual([200, [3]]);
+    const { key } = await sellLicense();
+    const first = await reportUsage(key, [event('exports', { quantity: 3 })]);
+    expect([first.status, usedQuantityIn(first, 'exports')]).toEqual([200, [3]]);
     expect(first.headers.get('signature')).not.toBeNull();
-    const mixed = await report(key, [event('exports', { quantity: 3 }), event('exports', { quantity: 2 })]);
-    expect([mixed.status, outcomesIn(mixed), usedIn(mixed, 'exports')]).toEqual([
+    const mixed = await reportUsage(key, [
+      event('exports', { quantity: 3 }),
+      event('exports', { quantity: 2 }),
+    ]);
+    expect([mixed.status, outcomesIn(mixed), usedQuantityIn(mixed, 'exports')]).toEqual([
       200,
       ['meter_exceeded', 'counted'],
       [5],
     ]);
-    const over = await report(key, [event('exports')]);
+    const over = await reportUsage(key, [event('exports')]);
     expect(reasonOf(over)).toEqual([422, 'meter_exceeded']);
     expect(over.headers.get('license-verdict')).toBe('final');
     expect(over.headers.get('signature')).not.toBeNull();
@@ -91,22 +97,22 @@ describe('a machine that holds the license', () => {
   });
 
   it('counts an event once, however often and however many at once report it', async () => {
-    const { key } = await sold();
+    const { key } = await sellLicense();
     const one = event('calls', { quantity: 7 });
-    const answers = await Promise.all(Array.from({ length: 12 }, () => report(key, [one, one])));
+    const answers = await Promise.all(Array.from({ length: 12 }, () => reportUsage(key, [one, one])));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
     expect(answers.flatMap(outcomesIn).filter((word) => word === 'counted')).toHaveLength(1);
-    expect(usedIn(await report(key, []), 'calls')).toEqual([7]);
+    expect(usedQuantityIn(await reportUsage(key, []), 'calls')).toEqual([7]);
   });
 
   it('gets no more than the limit in a race of reports that have all begun', async () => {
-    const { id, key } = await sold();
-    await report(key, [event('exports')]);
+    const { id, key } = await sellLicense();
+    await reportUsage(key, [event('exports')]);
     const holder = await world.owner.connect();
     try {
       await holder.query('begin');
       await holder.query('select from licenses.license_usage where license_id = $1 for update', [id]);
-      const racing = Promise.all(Array.from({ length: 8 }, () => report(key, [event('exports')])));
+      const racing = Promise.all(Array.from({ length: 8 }, () => reportUsage(key, [event('exports')])));
       const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
       await waitUntil(async () => (await world.rows(waits)).length === 8);
       await holder.query('rollback');
@@ -115,34 +121,34 @@ describe('a machine that holds the license', () => {
     } finally {
       holder.release(true);
     }
-    expect(usedIn(await report(key, []), 'exports')).toEqual([5]);
+    expect(usedQuantityIn(await reportUsage(key, []), 'exports')).toEqual([5]);
   });
 
   it('may send a refused event again after the limit was raised', async () => {
-    const { id, key } = await sold();
+    const { id, key } = await sellLicense();
     const large = event('exports', { quantity: 6 });
-    expect(reasonOf(await report(key, [large]))).toEqual([422, 'meter_exceeded']);
+    expect(reasonOf(await reportUsage(key, [large]))).toEqual([422, 'meter_exceeded']);
     await world.asOperator((db) =>
       setMeters(db, { id }, () => ({ exports: { limit: 6, period: 'month', overLimit: 'refuse' } })),
     );
-    expect(outcomesIn(await report(key, [large]))).toEqual(['counted']);
+    expect(outcomesIn(await reportUsage(key, [large]))).toEqual(['counted']);
   });
 
   it('counts usage above the limit where the meter says so', async () => {
-    const { key } = await sold();
-    const answer = await report(key, [event('renders', { quantity: 9 })]);
-    expect([answer.status, usedIn(answer, 'renders', 'total')]).toEqual([200, [9]]);
+    const { key } = await sellLicense();
+    const answer = await reportUsage(key, [event('renders', { quantity: 9 })]);
+    expect([answer.status, usedQuantityIn(answer, 'renders', 'total')]).toEqual([200, [9]]);
   });
 
   it('counts late events into the period of their time, and refuses events that are too old or in the future', async () => {
-    const { id, key } = await sold();
+    const { id, key } = await sellLicense();
     await world.rows(
       `update licenses.licenses set activated_at = now() - interval '40 days' where id = $1`,
       id,
     );
     const now = Date.now();
     const late = now - 33 * 24 * hour;
-    const answer = await report(key, [
+    const answer = await reportUsage(key, [
       event('exports', { quantity: 4, at: new Date(late).toISOString() }),
       event('exports', { quantity: 5 }),
       event('exports', { at: new Date(now - 36 * 24 * hour).toISOString() }),
@@ -158,36 +164,36 @@ describe('a machine that holds the license', () => {
       'too_old',
       'in_future',
     ]);
-    expect(usedIn(answer, 'exports', monthOf(late))).toEqual([4]);
-    expect(usedIn(answer, 'exports', monthOf(now))).toEqual([5]);
+    expect(usedQuantityIn(answer, 'exports', monthOf(late))).toEqual([4]);
+    expect(usedQuantityIn(answer, 'exports', monthOf(now))).toEqual([5]);
   });
 
   it('has no usage before its activation: such events count into the month of the activation', async () => {
-    const { key } = await sold();
+    const { key } = await sellLicense();
     const at = new Date(Date.now() - 33 * 24 * hour).toISOString();
-    const answer = await report(key, [
+    const answer = await reportUsage(key, [
       event('exports', { quantity: 4, at }),
       event('exports', { quantity: 2 }),
     ]);
     expect(outcomesIn(answer)).toEqual(['counted', 'meter_exceeded']);
-    expect(usedIn(answer, 'exports')).toEqual([4]);
+    expect(usedQuantityIn(answer, 'exports')).toEqual([4]);
   });
 
   it('is refused an unknown meter alone, and more events than one day may have', async () => {
-    const { id, key } = await sold();
-    expect(reasonOf(await report(key, [event('unheard')]))).toEqual([422, 'events_refused']);
-    expect(outcomesIn(await report(key, [event('unheard'), event('calls')]))).toEqual([
+    const { id, key } = await sellLicense();
+    expect(reasonOf(await reportUsage(key, [event('unheard')]))).toEqual([422, 'events_refused']);
+    expect(outcomesIn(await reportUsage(key, [event('unheard'), event('calls')]))).toEqual([
       'unknown_meter',
       'counted',
     ]);
     await world.rows(`update licenses.license_usage set events_of_day = 9999 where license_id = $1`, id);
-    const last = await report(key, [event('calls'), event('calls')]);
+    const last = await reportUsage(key, [event('calls'), event('calls')]);
     expect(outcomesIn(last)).toEqual(['counted', 'too_many_events']);
     await world.rows(
       `update licenses.license_usage set events_day = events_day - 1 where license_id = $1`,
       id,
     );
-    expect(outcomesIn(await report(key, [event('calls')]))).toEqual(['counted']);
+    expect(outcomesIn(await reportUsage(key, [event('calls')]))).toEqual(['counted']);
   });
 });
 
@@ -208,7 +214,7 @@ describe('a report is refused', () => {
     [{ events: Array.from({ length: 101 }, (_, nth) => ({ id: `n-${nth}`, meter: 'calls' })) }],
     [{ events: [], more: true }],
   ])('with 400 where it does not fit: %j', async (body) => {
-    const { key } = await sold();
+    const { key } = await sellLicense();
     expect((await service.post('/api/usage', { licenseKey: key, machineId: machine, ...body })).status).toBe(
       400,
     );
@@ -216,20 +222,20 @@ describe('a report is refused', () => {
 
   it('to machines without the license, and after its end, as activations are', async () => {
     const { id, key } = await world.issue({ plan: 'metered', term: { kind: 'perpetual' } });
-    expect(reasonOf(await report(key, [event('calls')]))).toEqual([409, 'not_activated']);
+    expect(reasonOf(await reportUsage(key, [event('calls')]))).toEqual([409, 'not_activated']);
     await service.activate(key, machine);
-    expect(reasonOf(await report(key, [event('calls')], 'another-machine-0001'))).toEqual([
+    expect(reasonOf(await reportUsage(key, [event('calls')], 'another-machine-0001'))).toEqual([
       409,
       'active_on_another_machine',
     ]);
-    expect(reasonOf(await report('MSTR1-00000-00000-00000-00000-00000', []))[0]).toBe(400);
+    expect(reasonOf(await reportUsage('MSTR1-00000-00000-00000-00000-00000', []))[0]).toBe(400);
     await world.rows(`update licenses.licenses set status = 'revoked' where id = $1`, id);
-    expect(reasonOf(await report(key, [event('calls')]))).toEqual([403, 'license_revoked']);
+    expect(reasonOf(await reportUsage(key, [event('calls')]))).toEqual([403, 'license_revoked']);
     expect(await world.rows('select from licenses.license_usage where license_id = $1', id)).toEqual([]);
   });
 
   it('after too many calls of an address', async () => {
-    const { key } = await sold();
+    const { key } = await sellLicense();
     const narrow = await world.start({ environment: { ...noLimits, LIMIT_USAGE: '2/3600' } });
     const body = { licenseKey: key, machineId: machine, events: [] };
     for (const status of [200, 200, 429]) expect((await narrow.post('/api/usage', body)).status).toBe(status);
@@ -271,7 +277,7 @@ describe('operators', () => {
     ).toContain('meters exports 2 per month; renders 1 in total, more is counted');
     const { id, key } = await world.issue({ plan: 'cli', term: { kind: 'perpetual' } });
     await service.activate(key, machine);
-    await report(key, [event('exports', { quantity: 2 }), event('renders', { quantity: 3 })]);
+    await reportUsage(key, [event('exports', { quantity: 2 }), event('renders', { quantity: 3 })]);
     expect((await run(['usage', 'limit', '--meter', 'exports=9/month'], [key])).out).toContain(
       'exports 9 per month',
     );
@@ -312,8 +318,8 @@ describe('operators', () => {
   );
 
   it('lose usage of old months by purge, and the service the ids of events after 37 days', async () => {
-    const { id, key } = await sold();
-    await report(key, [event('exports'), event('renders')]);
+    const { id, key } = await sellLicense();
+    await reportUsage(key, [event('exports'), event('renders')]);
     await world.rows(
       `insert into licenses.license_usage (license_id, meter, period, used, events_day, updated_at)
        values ($1, 'exports', '2020-01', 3, now()::date, now())`,
@@ -338,8 +344,8 @@ describe('operators', () => {
 });
 
 it('the customer sees the usage of each meter', async () => {
-  const { id, key } = await sold();
-  await report(key, [event('exports', { quantity: 5 }), event('renders', { quantity: 1_234 })]);
+  const { id, key } = await sellLicense();
+  await reportUsage(key, [event('exports', { quantity: 5 }), event('renders', { quantity: 1_234 })]);
   const link = await world.asOperator((db) => createCustomerLink(db, [world.seal], id, 3_600));
   const { text } = await service.call(link);
   const words = text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');

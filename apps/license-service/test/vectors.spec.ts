@@ -13,16 +13,16 @@ import {
 } from '../src/signing/certificate.ts';
 import { type SigningPublicKey, toKeyObject } from '../src/signing/signing-key.ts';
 
-const vectors = (name: string): unknown => {
+const readVectors = (name: string): unknown => {
   const file = path.join(import.meta.dirname, '../../../clients/vectors', `${name}.json`);
   return JSON.parse(readFileSync(file, 'utf8'));
 };
 
-interface Named {
+interface NamedCase {
   readonly name: string;
 }
 
-const keys = vectors('keys') as { readonly cases: readonly (Named & { readonly typed: string })[] };
+const keys = readVectors('keys') as { readonly cases: readonly (NamedCase & { readonly typed: string })[] };
 
 describe('a key as it is typed', () => {
   it.each(keys.cases)('$name', ({ name: _, typed, ...expected }) => {
@@ -33,7 +33,7 @@ describe('a key as it is typed', () => {
 interface Certificates {
   readonly signingKey: JsonWebKey;
   readonly publicKeys: readonly SigningPublicKey[];
-  readonly cases: readonly (Named & {
+  readonly cases: readonly (NamedCase & {
     readonly certificate: string;
     readonly outcome: string;
     readonly payload?: CertificatePayload;
@@ -44,7 +44,7 @@ describe.each([
   ['a certificate', 'certificates', 'lic1'],
   ['a trial’s certificate', 'trials', 'trial1'],
 ] as const)('%s', (_, file, kind: SignedCertificateKind) => {
-  const { signingKey, publicKeys, cases } = vectors(file) as Certificates;
+  const { signingKey, publicKeys, cases } = readVectors(file) as Certificates;
 
   it.each(cases)('$name: is ours, or is none', ({ certificate, outcome, payload }) => {
     const keyOf = (kid: string) => {
@@ -65,8 +65,8 @@ describe.each([
   });
 });
 
-const { requests } = vectors('air-gap') as {
-  readonly requests: readonly (Named & {
+const { requests } = readVectors('air-gap') as {
+  readonly requests: readonly (NamedCase & {
     readonly licenseKey: string;
     readonly machineId: string;
     readonly nonce: string;

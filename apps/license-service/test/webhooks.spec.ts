@@ -11,7 +11,7 @@ import {
   type LicenseWorld,
   noLimits,
   openLicenseWorld,
-  type Running,
+  type RunningService,
   waitUntil,
 } from './world.ts';
 
@@ -19,7 +19,7 @@ const machine = 'machine-of-ana-0001';
 const environment = { ...noLimits, LIMIT_OPERATORS: '100000/1', WEBHOOK_NETWORKS: '127.0.0.0/8:*' };
 
 let world: LicenseWorld;
-let service: Running;
+let service: RunningService;
 let secret: string;
 let receiver: LicenseWebhookReceiver;
 beforeAll(async () => {
@@ -40,14 +40,14 @@ afterEach(async () => {
 const call = (path: string, body: unknown): Promise<HttpAnswer> =>
   service.post(`/api/operators/webhooks/${path}`, body, { authorization: `Bearer ${secret}` });
 
-async function listen(more: object = {}): Promise<string> {
+async function createEndpoint(more: object = {}): Promise<string> {
   const { status, json } = await call('create', { url: receiver.url, ...more });
   expect(status).toBe(200);
   receiver.secrets.push(json['secret'] as string);
   return (json['endpoint'] as { id: string }).id;
 }
 
-const typesHeard = (): string[] => receiver.heard.map(({ type }) => type);
+const receivedTypes = (): string[] => receiver.receivedWebhooks.map(({ type }) => type);
 const makeDue = () =>
   world.rows(`update licenses.webhook_deliveries set next_at = now() where state = 'waiting'`);
 const statesOf = async (id: string) =>
@@ -56,16 +56,16 @@ const statesOf = async (id: string) =>
   );
 
 it('tell of a license’s life, signed, with the license as it is', async () => {
-  await listen();
+  await createEndpoint();
   const { id, key } = await world.issue({ orderRef: 'W-1' });
   await service.activate(key, machine);
   await service.release(key, machine);
   await world.asOperator((ask) => suspendLicense(ask, { id }, 'a reason'));
   await service.courier.send();
-  expect(typesHeard().toSorted()).toEqual([
+  expect(receivedTypes().toSorted()).toEqual([
     ...['license.activated', 'license.issued', 'license.released', 'license.suspended'],
   ]);
-  const activated = receiver.heard.find(({ type }) => type === 'license.activated');
+  const activated = receiver.receivedWebhooks.find(({ type }) => type === 'license.activated');
   expect(activated?.data).toMatchObject({
     license: { id, orderRef: 'W-1', state: 'suspended', keyEnding: key.slice(-4) },
     actor: 'machine',
@@ -74,18 +74,18 @@ it('tell of a license’s life, signed, with the license as it is', async () => 
   expect(activated?.data.details).toMatchObject({
     expiresAt: activated?.data.license.expiresAt,
   });
-  const released = receiver.heard.find(({ type }) => type === 'license.released');
+  const released = receiver.receivedWebhooks.find(({ type }) => type === 'license.released');
   expect(released?.data.details).toMatchObject({
     offlineUntil: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   });
-  expect(JSON.stringify(receiver.heard)).not.toContain(key);
-  expect(JSON.stringify(receiver.heard)).not.toContain(machine);
-  expect(receiver.refused).toBe(0);
+  expect(JSON.stringify(receiver.receivedWebhooks)).not.toContain(key);
+  expect(JSON.stringify(receiver.receivedWebhooks)).not.toContain(machine);
+  expect(receiver.refusedCount).toBe(0);
 });
 
 it('tell an endpoint what it asked for, of its own product, while it is active', async () => {
   await world.asOperator((ask) => makeProduct(ask, { name: 'acme', keyPrefix: 'ACME1', seal: world.seal }));
-  const id = await listen({ kinds: ['activated'] });
+  const id = await createEndpoint({ kinds: ['activated'] });
   const { key } = await world.issue();
   await world.issue({ product: 'acme' });
   await service.activate(key, machine);
@@ -93,7 +93,7 @@ it('tell an endpoint what it asked for, of its own product, while it is active',
   await service.activate((await world.issue()).key, machine);
   await call('update', { id, isActive: true });
   await service.courier.send();
-  expect(typesHeard()).toEqual(['license.activated']);
+  expect(receivedTypes()).toEqual(['license.activated']);
 });
 
 it('are signed as before after the seal of the environment took the place of the database’s', async () => {
@@ -102,7 +102,7 @@ it('are signed as before after the seal of the environment took the place of the
     const { secret: token } = await own.asOperator((ask) =>
       makeToken(ask, { name: 'spec', scopes: ['webhooks'] }),
     );
-    const asked = async (running: Running, path: string, body: object) =>
+    const asked = async (running: RunningService, path: string, body: object) =>
       (await running.post(`/api/operators/webhooks/${path}`, body, { authorization: `Bearer ${token}` }))
         .json;
     const before = await own.start({ environment, webhookPollMillis: null });
@@ -118,14 +118,14 @@ it('are signed as before after the seal of the environment took the place of the
       await own.issue();
       await after.courier.send();
     }
-    expect(typesHeard()).toEqual(['license.issued', 'license.issued']);
+    expect(receivedTypes()).toEqual(['license.issued', 'license.issued']);
   } finally {
     await own.close();
   }
 });
 
 it('tell nothing of what was rolled back', async () => {
-  const id = await listen();
+  const id = await createEndpoint();
   await world
     .asOperator(async (db) => {
       await db.all(
@@ -139,7 +139,7 @@ it('tell nothing of what was rolled back', async () => {
 });
 
 it('come again no sooner than a busy receiver asks for', async () => {
-  const id = await listen();
+  const id = await createEndpoint();
   await world.issue();
   Object.assign(receiver, { status: 503, retryAfter: '7200' });
   await service.courier.send();
@@ -152,7 +152,7 @@ it('come again no sooner than a busy receiver asks for', async () => {
 });
 
 it('come again with the same id until the receiver takes them', async () => {
-  const id = await listen();
+  const id = await createEndpoint();
   await world.issue();
   receiver.status = 500;
   await service.courier.send();
@@ -163,13 +163,13 @@ it('come again with the same id until the receiver takes them', async () => {
   await makeDue();
   await service.courier.send();
   expect(await statesOf(id)).toEqual([['delivered', 2]]);
-  expect(typesHeard()).toEqual(['license.issued']);
+  expect(receivedTypes()).toEqual(['license.issued']);
   const { json } = await call('deliveries', { id });
   expect(json['items']).toMatchObject([{ lastStatus: 200, lastError: null, kind: 'issued' }]);
 });
 
 it('are given up after ten tries, and told once more when an operator says so', async () => {
-  const id = await listen();
+  const id = await createEndpoint();
   await world.issue();
   receiver.status = 503;
   for (let count = 0; count < 10; count += 1) {
@@ -188,12 +188,12 @@ it('are given up after ten tries, and told once more when an operator says so', 
 
 it('are tried by one of several processes, and by the next where that one died', async () => {
   const other = await world.start({ environment, webhookPollMillis: null });
-  await listen({ kinds: ['issued'] });
+  await createEndpoint({ kinds: ['issued'] });
   for (let count = 0; count < 6; count += 1) await world.issue();
   await Promise.all([service.courier.send(), other.courier.send()]);
   await Promise.all([service.courier.send(), other.courier.send()]);
-  expect(new Set(receiver.heard.map(({ id }) => id)).size).toBe(6);
-  expect(receiver.heard).toHaveLength(6);
+  expect(new Set(receiver.receivedWebhooks.map(({ id }) => id)).size).toBe(6);
+  expect(receiver.receivedWebhooks).toHaveLength(6);
   await other.stop();
   // Simulates that a process died during an attempt.
   await world.issue();
@@ -203,32 +203,32 @@ it('are tried by one of several processes, and by the next where that one died',
   expect(await service.courier.send()).toBe(0);
   await makeDue();
   expect(await service.courier.send()).toBe(1);
-  expect(receiver.heard).toHaveLength(7);
+  expect(receiver.receivedWebhooks).toHaveLength(7);
 });
 
 it('go on by themselves', async () => {
   const own = await world.start({ environment, webhookPollMillis: 20 });
-  await listen({ kinds: ['issued'] });
+  await createEndpoint({ kinds: ['issued'] });
   await world.issue();
-  await waitUntil(async () => receiver.heard.length === 1);
+  await waitUntil(async () => receiver.receivedWebhooks.length === 1);
   await own.stop();
 });
 
 it('wait for no other endpoint: one that does not answer holds up its own alone', async () => {
   const [own, slow] = [await world.start({ environment, webhookPollMillis: 20 }), receiver];
   const { promise, resolve: answer } = Promise.withResolvers<undefined>();
-  slow.until = promise;
+  slow.holdUntil = promise;
   try {
-    await listen({ kinds: ['issued'] });
+    await createEndpoint({ kinds: ['issued'] });
     await world.issue();
-    await waitUntil(async () => slow.heard.length === 1);
+    await waitUntil(async () => slow.receivedWebhooks.length === 1);
     receiver = await startReceiver();
-    const quick = await listen({ kinds: ['issued'] });
+    const quick = await createEndpoint({ kinds: ['issued'] });
     // Issues more licenses than an endpoint may have concurrent attempts.
     for (let count = 0; count < 20; count += 1) await world.issue();
-    await waitUntil(async () => receiver.heard.length === 20);
+    await waitUntil(async () => receiver.receivedWebhooks.length === 20);
     await waitUntil(async () => (await statesOf(quick)).every(([state]) => state === 'delivered'));
-    expect(slow.heard).toHaveLength(1);
+    expect(slow.receivedWebhooks).toHaveLength(1);
   } finally {
     answer(undefined);
     // Stopping the service waits for the running attempts and stores their outcomes.
@@ -241,7 +241,7 @@ it('wait for no other endpoint: one that does not answer holds up its own alone'
 });
 
 it('are signed by both secrets while one is exchanged, and by the newest alone afterwards', async () => {
-  const id = await listen();
+  const id = await createEndpoint();
   const { json } = await call('rotateSecret', { id });
   const [before = ''] = receiver.secrets;
   const send = async (): Promise<void> => {
@@ -251,32 +251,32 @@ it('are signed by both secrets while one is exchanged, and by the newest alone a
   await send();
   receiver.secrets.splice(0, 1, json['secret'] as string);
   await send();
-  expect([receiver.heard.length, receiver.refused]).toEqual([2, 0]);
+  expect([receiver.receivedWebhooks.length, receiver.refusedCount]).toEqual([2, 0]);
   await call('dropOldSecret', { id });
   receiver.secrets.splice(0, 1, before);
   await send();
-  expect([receiver.heard.length, receiver.refused]).toEqual([2, 1]);
+  expect([receiver.receivedWebhooks.length, receiver.refusedCount]).toEqual([2, 1]);
 });
 
 it('are tried at once by an operator, who hears what came back', async () => {
-  const id = await listen();
+  const id = await createEndpoint();
   expect((await call('test', { id })).json).toMatchObject({ status: 200, error: null });
-  expect(typesHeard()).toEqual(['license.test']);
+  expect(receivedTypes()).toEqual(['license.test']);
   receiver.status = 418;
   expect((await call('test', { id })).json).toMatchObject({ status: 418, error: 'answered 418' });
 });
 
 it('go to no address that the operator did not open', async () => {
   const closed = await world.start({ environment: noLimits, webhookPollMillis: null });
-  await listen();
+  await createEndpoint();
   await world.issue();
   await closed.courier.send();
-  expect([receiver.heard, receiver.refused]).toEqual([[], 0]);
+  expect([receiver.receivedWebhooks, receiver.refusedCount]).toEqual([[], 0]);
   await closed.stop();
 });
 
 it('keep no secret that can be read, and end with their endpoint', async () => {
-  const id = await listen();
+  const id = await createEndpoint();
   await world.issue();
   const [row] = await world.rows<{ text: string }>(
     'select t::text as text from licenses.webhook_endpoints t',
@@ -286,7 +286,7 @@ it('keep no secret that can be read, and end with their endpoint', async () => {
   expect(row?.text.includes(own) === true || row?.text.includes(bytes) === true).toBe(false);
   expect((await call('delete', { id })).status).toBe(200);
   await service.courier.send();
-  expect(receiver.heard).toEqual([]);
+  expect(receiver.receivedWebhooks).toEqual([]);
 });
 
 describe('the end of a license', () => {
@@ -309,7 +309,7 @@ describe('the end of a license', () => {
   const tell = () => world.asOperator(recordExpiryEvents);
 
   it('is told of a week before, and when it is there, once each', async () => {
-    await listen({ kinds: ['expiring', 'expired'] });
+    await createEndpoint({ kinds: ['expiring', 'expired'] });
     const day = 86_400;
     const [soon, over, far] = [await endsIn(6 * day), await endsIn(-60), await endsIn(8 * day)];
     await tell();
@@ -318,7 +318,7 @@ describe('the end of a license', () => {
       ...[['expiring'], ['expired'], []],
     ]);
     await service.courier.send();
-    expect(typesHeard().toSorted()).toEqual(['license.expired', 'license.expiring']);
+    expect(receivedTypes().toSorted()).toEqual(['license.expired', 'license.expiring']);
     await world.rows(`update licenses.licenses set expiry_told = 1 where id = $1`, soon);
     await world.rows(
       `alter table licenses.licenses disable trigger end_moved;
@@ -350,7 +350,7 @@ describe('the end of a license', () => {
 });
 
 it('are forgotten 30 days after they were settled', async () => {
-  const id = await listen();
+  const id = await createEndpoint();
   for (let count = 0; count < 2; count += 1) await world.issue();
   await service.courier.send();
   await world.rows(

@@ -26,7 +26,7 @@ export interface HttpAnswer {
   readonly json: Record<string, unknown>;
 }
 
-export interface Running extends LicenseService {
+export interface RunningService extends LicenseService {
   readonly url: string;
   call(path: string, init?: RequestInit): Promise<HttpAnswer>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<HttpAnswer>;
@@ -36,7 +36,7 @@ export interface Running extends LicenseService {
   stop(): Promise<void>;
 }
 
-export interface SetUp extends LicenseServiceOptions {
+export interface StartOptions extends LicenseServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly logger?: Logger;
   /** The port; any free port by default. */
@@ -53,7 +53,7 @@ export interface LicenseWorld {
   issue(order?: Partial<LicenseOrder>): Promise<IssuedLicense & { key: FormattedKey }>;
   issueMany(count: number, order?: Partial<LicenseOrder>): Promise<(IssuedLicense & { key: FormattedKey })[]>;
   rows<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]>;
-  start(setUp?: SetUp): Promise<Running>;
+  start(setUp?: StartOptions): Promise<RunningService>;
   close(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
   const owner = withTestTimeouts(createPool({ url, role: null, name: 'license-spec', max: 4 }));
   const [seal] = (await loadSecrets(owner, given)).seals;
   if (seal === undefined) throw new Error('a database without a seal');
-  const running: Running[] = [];
+  const running: RunningService[] = [];
 
   const issueMany: LicenseWorld['issueMany'] = async (count, order = {}) => {
     const { licenses } = await inTransaction(owner, (ask) =>
@@ -118,19 +118,19 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
       const licenses = createLicenseService(config, logger, { prefix, pool, operatorsPool, ...options });
       await licenses.start();
       const address = await licenses.service.app.listen({ host: '127.0.0.1', port });
-      const call: Running['call'] = async (path, init) => {
+      const call: RunningService['call'] = async (path, init) => {
         const answer = await fetch(`${address}${path}`, init);
         const text = await answer.text();
         return { status: answer.status, headers: answer.headers, text, json: jsonOf(text) };
       };
-      const post: Running['post'] = (path, body, headers = {}) =>
+      const post: RunningService['post'] = (path, body, headers = {}) =>
         call(path, {
           method: 'POST',
           headers: { 'content-type': 'application/json', ...headers },
           body: JSON.stringify(body),
         });
       let isRunning = true;
-      const one: Running = {
+      const one: RunningService = {
         ...licenses,
         url: address,
         call,

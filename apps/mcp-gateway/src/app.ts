@@ -1,6 +1,6 @@
 /** Assembles mcp-gateway from its configuration, without listening on a port yet. */
 import { MusterError, NoAnswer } from '@muster/client';
-import { ApiError, internalError, relayed, serviceUnavailable } from '@muster/contract';
+import { ApiError, internalError, apiErrorFromBody, serviceUnavailable } from '@muster/contract';
 import { createService, addIssuerTo401, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { createApi } from './http/api.ts';
@@ -28,7 +28,7 @@ const maxJsonValues = { usual: 10_000, large: 100_000 };
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof MusterError) return relayed(error.body, error.retryAfterSeconds);
+  if (error instanceof MusterError) return apiErrorFromBody(error.body, error.retryAfterSeconds);
   if (error instanceof NoAnswer) return serviceUnavailable('api_away');
   return internalError();
 }
@@ -49,7 +49,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger): Prom
         run: async () => ((await api.isReady()) ? undefined : 'the API is not ready'),
       },
     ],
-    mostInFlight: config.API_CONNECTIONS * maxCallsPerConnection,
+    maxInFlight: config.API_CONNECTIONS * maxCallsPerConnection,
     valueLimits: maxJsonValues,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,

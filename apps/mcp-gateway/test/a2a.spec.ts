@@ -9,17 +9,17 @@ const gateway = useGateway();
 let people: People;
 let ana: Client;
 let robo: Client;
-const open = new Set<AbortController>();
+const openControllers = new Set<AbortController>();
 
 beforeEach(async () => {
   people = await gateway.world.org();
-  ana = gateway.direct(people.ana.me.token);
-  robo = gateway.direct(people.robo.me.token);
+  ana = gateway.apiClient(people.ana.me.token);
+  robo = gateway.apiClient(people.robo.me.token);
   await ana.projects.create({ key: 'WEB', name: 'Website' });
 });
 afterEach(() => {
-  for (const leaving of open) leaving.abort();
-  open.clear();
+  for (const leaving of openControllers) leaving.abort();
+  openControllers.clear();
 });
 
 interface Task {
@@ -49,7 +49,7 @@ const post = (
   at?: string,
 ) => {
   const leaving = new AbortController();
-  open.add(leaving);
+  openControllers.add(leaving);
   return fetch(`${at ?? new URL(gateway.url()).origin}/api/a2a`, {
     method: 'POST',
     signal: leaving.signal,
@@ -63,37 +63,37 @@ const post = (
 const call = async (method: string, params: object, token = people.ana.me.token, headers = {}) =>
   (await (await post(token, method, params, headers)).json()) as Answer;
 
-let messages = 0;
+let messageCount = 0;
 const message = (text: string, more: object = {}) => ({
-  ...{ messageId: `m-${(messages += 1)}`, role: 'ROLE_USER', parts: [{ text }] },
+  ...{ messageId: `m-${(messageCount += 1)}`, role: 'ROLE_USER', parts: [{ text }] },
   ...more,
 });
-const immediately = { configuration: { returnImmediately: true } };
+const returnImmediately = { configuration: { returnImmediately: true } };
 
-async function handIn(text: string, metadata: object = {}): Promise<Task> {
+async function createTask(text: string, metadata: object = {}): Promise<Task> {
   const { result, error } = await call('SendMessage', {
     message: message(text, { metadata }),
-    ...immediately,
+    ...returnImmediately,
   });
   if (result?.task === undefined) throw new Error(JSON.stringify(error));
   return result.task;
 }
 const get = async (id: string) => (await call('GetTask', { id })).result as unknown as Task;
 
-async function work(storyId: string) {
+async function startWork(storyId: string) {
   const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: storyId, start: true },
   });
   return { executionId: execution.id, leaseToken };
 }
 async function submit(storyId: string) {
-  const own = await work(storyId);
+  const own = await startWork(storyId);
   await robo.deliveryExecutions.update({ ...own, git: { branch: 'topic' } });
   await robo.deliveryExecutions.complete({ ...own, outcome: 'submitted', summary: 'Retries added' });
 }
 
 /** Creates a client of Ana that runs a function before each call. */
-function clientAround(before: (operation: string) => Promise<unknown>): Client {
+function clientWithHook(before: (operation: string) => Promise<unknown>): Client {
   const line = httpTransport({ baseUrl: gateway.apiUrl(), token: people.ana.me.token });
   const transport: Transport = async (operation, params, options) => {
     await before(operation.name);
@@ -122,7 +122,9 @@ async function stream(method: string, params: object, at?: string) {
 
 describe('a task', () => {
   it('is a story of the project, whose work it follows to its end', async () => {
-    const task = await handIn('# Retry payments\n\nWith backoff.', { agentId: people.robo.me.agentId ?? '' });
+    const task = await createTask('# Retry payments\n\nWith backoff.', {
+      agentId: people.robo.me.agentId ?? '',
+    });
     const { story } = await ana.stories.get({ storyId: 'WEB-1' });
     expect(story).toMatchObject({
       id: task.id,
@@ -155,7 +157,7 @@ describe('a task', () => {
   });
 
   it('is created once by a message that is sent again', async () => {
-    const params = { message: message('Once'), ...immediately };
+    const params = { message: message('Once'), ...returnImmediately };
     const [first, second] = [await call('SendMessage', params), await call('SendMessage', params)];
     expect(second.result?.task?.id).toBe(first.result?.task?.id);
     expect((await ana.stories.list({ projectId: 'WEB' })).items).toHaveLength(1);
@@ -167,7 +169,7 @@ describe('a task', () => {
     const params = {
       message: { ...sent.message, metadata, contextId: undefined, taskId: undefined },
     };
-    const cut = clientAround(async (name) => {
+    const cut = clientWithHook(async (name) => {
       if (name === 'assignments.set') throw new NoAnswer('cut');
     });
     await expect(applyMessage(cut, params, 'key')).rejects.toThrow('cut');
@@ -177,14 +179,14 @@ describe('a task', () => {
   });
 
   it('has a title that is cut between characters', async () => {
-    await handIn(`a${'😀'.repeat(200)}`);
+    await createTask(`a${'😀'.repeat(200)}`);
     const { story } = await ana.stories.get({ storyId: 'WEB-1' });
     expect(story.title).toBe(`a${'😀'.repeat(99)}…`);
   });
 
   it('needs input while an agent asks, and goes on with the answer', async () => {
-    const { id, contextId } = await handIn('Ask me');
-    const { executionId, leaseToken } = await work(id);
+    const { id, contextId } = await createTask('Ask me');
+    const { executionId, leaseToken } = await startWork(id);
     const asked = await robo.comments.create({ storyId: id, kind: 'question', body: 'Which color?' });
     const questionId = asked.comment.id;
     await robo.deliveryExecutions.update({ executionId, leaseToken, waitingFor: { questionId } });
@@ -195,20 +197,20 @@ describe('a task', () => {
     ]);
     const other = message('Blue', { taskId: id, contextId: executionId });
     expect((await call('SendMessage', { message: other })).error?.code).toBe(-32_602);
-    const answer = { message: message('Blue', { taskId: id, contextId }), ...immediately };
+    const answer = { message: message('Blue', { taskId: id, contextId }), ...returnImmediately };
     expect((await call('SendMessage', answer)).result?.task?.status.state).toBe('TASK_STATE_WORKING');
     const { signals } = await robo.deliveryExecutions.renew({ executionId, leaseToken });
     expect(JSON.stringify(signals)).toContain('Blue');
     // The question was resolved since, and the repeated answer has no further effect.
     expect((await call('SendMessage', answer)).result?.task?.status.state).toBe('TASK_STATE_WORKING');
     expect((await ana.comments.list({ storyId: id })).items).toMatchObject([{ replies: [{ body: 'Blue' }] }]);
-    await call('SendMessage', { message: message('And fast', { taskId: id }), ...immediately });
+    await call('SendMessage', { message: message('And fast', { taskId: id }), ...returnImmediately });
     expect((await ana.comments.list({ storyId: id })).items.map(({ body }) => body)).toContain('And fast');
   });
 
   it('is canceled with its story, which ends the work', async () => {
-    const { id } = await handIn('Never mind');
-    const own = await work(id);
+    const { id } = await createTask('Never mind');
+    const own = await startWork(id);
     expect((await call('CancelTask', { id })).result).toMatchObject({
       ...{ id, status: { state: 'TASK_STATE_CANCELED' } },
     });
@@ -217,8 +219,8 @@ describe('a task', () => {
   });
 
   it('failed if the work on it failed', async () => {
-    const { id } = await handIn('Impossible');
-    const own = await work(id);
+    const { id } = await createTask('Impossible');
+    const own = await startWork(id);
     await robo.deliveryExecutions.complete({
       ...own,
       outcome: 'failed',
@@ -231,7 +233,7 @@ describe('a task', () => {
   });
 
   it('of a project that the caller cannot see does not exist', async () => {
-    const { id } = await handIn('Secret');
+    const { id } = await createTask('Secret');
     await ana.projects.update({ projectId: 'WEB', visibility: 'private' });
     for (const method of ['GetTask', 'CancelTask', 'SubscribeToTask']) {
       const { error } = await call(method, { id }, people.dan.me.token);
@@ -244,9 +246,9 @@ describe('a task', () => {
   });
 
   it('is listed with those that changed last first, by state and by page', async () => {
-    const first = await handIn('First');
-    const second = await handIn('Second');
-    await work(first.id);
+    const first = await createTask('First');
+    const second = await createTask('Second');
+    await startWork(first.id);
     const list = async (params: object) => (await call('ListTasks', params)).result as { tasks: Task[] };
     const all = await list({});
     expect(all).toMatchObject({ nextPageToken: '', pageSize: 20, totalSize: 2 });
@@ -258,7 +260,7 @@ describe('a task', () => {
     const rest = await list({ pageSize: 1, pageToken: page.nextPageToken, includeArtifacts: true });
     expect(rest.tasks).toMatchObject([{ id: second.id, artifacts: [] }]);
     let deletion: Promise<unknown> | undefined;
-    const racing = clientAround(async (name) => {
+    const racing = clientWithHook(async (name) => {
       if (name === 'storyCollaboration.context')
         await (deletion ??= ana.stories.delete({ storyId: second.id }));
     });
@@ -290,7 +292,7 @@ describe('a stream', () => {
   it('of a message that waits returns the task when it needs input', async () => {
     const answer = call('SendMessage', { message: message('Wait for me') });
     await waitUntil(async () => (await ana.stories.list({ projectId: 'WEB' })).items.length === 1);
-    const { executionId, leaseToken } = await work('WEB-1');
+    const { executionId, leaseToken } = await startWork('WEB-1');
     const asked = await robo.comments.create({ storyId: 'WEB-1', kind: 'question', body: 'Why?' });
     const waitingFor = { questionId: asked.comment.id };
     await robo.deliveryExecutions.update({ executionId, leaseToken, waitingFor });
@@ -343,15 +345,15 @@ describe('a request', () => {
 
   it('names the project if the caller sees several', async () => {
     await ana.projects.create({ key: 'APP', name: 'App' });
-    const { error } = await call('SendMessage', { message: message('Where?'), ...immediately });
+    const { error } = await call('SendMessage', { message: message('Where?'), ...returnImmediately });
     expect(error).toMatchObject({
       code: -32_602,
       data: [{ fieldViolations: [{ field: 'message.metadata.projectId' }] }],
     });
-    const task = await handIn('There', { projectId: 'APP' });
-    const next = { message: message('And there', { contextId: task.contextId }), ...immediately };
+    const task = await createTask('There', { projectId: 'APP' });
+    const next = { message: message('And there', { contextId: task.contextId }), ...returnImmediately };
     expect((await call('SendMessage', next)).result?.task).toMatchObject({ metadata: { key: 'APP-2' } });
-    await handIn('Nobody', { projectId: 'APP' });
+    await createTask('Nobody', { projectId: 'APP' });
     const unknown = message('No', { metadata: { projectId: 'APP', agentId: 'no-such-agent' } });
     expect((await call('SendMessage', { message: unknown })).error).toBeDefined();
     expect((await ana.stories.get({ storyId: 'APP-4' })).story.status).toBe('canceled');

@@ -5,11 +5,11 @@ import { useGateway } from './gateway.ts';
 const gateway = useGateway();
 const { world } = gateway;
 
-const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+const jsonBytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-async function stories(count: number, description: string, titleEnd = '') {
+async function createStories(count: number, description: string, titleEnd = '') {
   const { ana } = await world.org();
-  const api = gateway.direct(ana.me.token);
+  const api = gateway.apiClient(ana.me.token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   for (let index = 0; index < count; index += 1)
     await api.stories.create({ projectId: 'WEB', title: `Story ${index}${titleEnd}`, description });
@@ -18,7 +18,7 @@ async function stories(count: number, description: string, titleEnd = '') {
 
 describe('a list', () => {
   it('is cut to whole items, says so, and goes on without a gap from what it showed', async () => {
-    const { ana } = await stories(25, '', ' of many words'.repeat(20));
+    const { ana } = await createStories(25, '', ' of many words'.repeat(20));
     const seen: string[] = [];
     let cursor: unknown;
     let pages = 0;
@@ -28,7 +28,7 @@ describe('a list', () => {
         limit: 50,
         ...(typeof cursor === 'string' && { cursor }),
       });
-      expect(bytes(page)).toBeLessThanOrEqual(10_000);
+      expect(jsonBytesOf(page)).toBeLessThanOrEqual(10_000);
       if (pages === 0) expect(page['cut']).toMatchObject({ parts: [{ path: 'items', length: 25 }] });
       seen.push(...(page['items'] as { title: string }[]).map(({ title }) => title));
       cursor = page['nextCursor'];
@@ -39,7 +39,7 @@ describe('a list', () => {
   });
 
   it('has twenty items where the call does not say, and as many as it says', async () => {
-    const { ana } = await stories(22, '');
+    const { ana } = await createStories(22, '');
     const asked = { projectId: 'WEB', maxBytes: 200_000 };
     const first = await gateway.tool(ana.me.token, 'stories_list', asked);
     expect(first.structuredContent['items']).toHaveLength(20);
@@ -50,13 +50,13 @@ describe('a list', () => {
 
 describe('a record', () => {
   it('loses the end of its longest text, which is named, and comes whole when asked for', async () => {
-    const { ana, api } = await stories(1, '');
+    const { ana, api } = await createStories(1, '');
     const content = 'A line of the spec.\n'.repeat(2_000);
     await api.storySpec.update({ storyId: 'WEB-1', content });
     const { structuredContent: cut } = await gateway.tool(ana.me.token, 'storySpec_get', {
       storyId: 'WEB-1',
     });
-    expect(bytes(cut)).toBeLessThanOrEqual(10_000);
+    expect(jsonBytesOf(cut)).toBeLessThanOrEqual(10_000);
     expect(cut['cut']).toMatchObject({
       parts: [{ path: 'spec.content', length: content.length }],
       how: expect.stringContaining('maxBytes'),
@@ -74,15 +74,15 @@ describe('a record', () => {
   });
 
   it('that was written answers short, and was written whole', async () => {
-    const { ana, api } = await stories(1, '');
+    const { ana, api } = await createStories(1, '');
     const content = 'A line of the spec.\n'.repeat(2_000);
     const written = await gateway.tool(ana.me.token, 'storySpec_update', { storyId: 'WEB-1', content });
-    expect(bytes(written.structuredContent)).toBeLessThanOrEqual(10_000);
+    expect(jsonBytesOf(written.structuredContent)).toBeLessThanOrEqual(10_000);
     expect((await api.storySpec.get({ storyId: 'WEB-1' })).spec.content).toBe(content);
   });
 
   it('refuses a size that makes no sense', async () => {
-    const { ana } = await stories(1, '');
+    const { ana } = await createStories(1, '');
     for (const maxBytes of ['many', 1, 10_000_000]) {
       const { structuredContent } = await gateway.tool(ana.me.token, 'stories_get', {
         storyId: 'WEB-1',
@@ -96,7 +96,7 @@ describe('a record', () => {
 describe('a tool of several steps cuts nothing of what it reads for itself', () => {
   it('and so puts a long checkpoint back whole, where the end is refused', async () => {
     const { robo, ana } = await world.org();
-    const [api, agent] = [gateway.direct(ana.me.token), gateway.direct(robo.me.token)];
+    const [api, agent] = [gateway.apiClient(ana.me.token), gateway.apiClient(robo.me.token)];
     await api.policy.update({ agentsMayComplete: false });
     await api.projects.create({ key: 'WEB', name: 'Web' });
     await api.stories.create({ projectId: 'WEB', title: 'One', status: 'ready' });
@@ -120,7 +120,7 @@ describe('a tool of several steps cuts nothing of what it reads for itself', () 
   });
 
   it('and so tells what was decided after long threads', async () => {
-    const { ana, api } = await stories(1, '');
+    const { ana, api } = await createStories(1, '');
     for (let index = 0; index < 5; index += 1)
       await api.comments.create({ storyId: 'WEB-1', body: `${index}: ${'on and on '.repeat(300)}` });
     await api.comments.create({ storyId: 'WEB-1', kind: 'decision', body: 'By passkey' });
@@ -130,7 +130,7 @@ describe('a tool of several steps cuts nothing of what it reads for itself', () 
   });
 
   it('and so names decisions that are left out or shortened, and the call that has them', async () => {
-    const { ana, api } = await stories(1, '');
+    const { ana, api } = await createStories(1, '');
     const long = 'By passkey '.repeat(60).trim();
     for (let index = 0; index < 12; index += 1)
       await api.comments.create({

@@ -7,13 +7,13 @@ import { useGateway } from './gateway.ts';
 import { describeViews, makeTeam, useViews } from './views.ts';
 
 const gateway = useGateway();
-const team = () => makeTeam(gateway);
+const createTeam = () => makeTeam(gateway);
 
 describeViews('a view', () => {
   const shows = useViews(gateway);
 
   it('of a board goes on where its list does', async () => {
-    const { ana } = await team();
+    const { ana } = await createTeam();
     const input = { projectId: 'WEB', limit: 1 };
     const { view, page } = await shows(ana.me.token, 'stories_list', input, { canCall: true });
     await view.getByText('1 story, and there are more').waitFor();
@@ -24,7 +24,7 @@ describeViews('a view', () => {
   });
 
   it('of a story has no form where its host lets it call nothing', async () => {
-    const { ana } = await team();
+    const { ana } = await createTeam();
     const { view, page } = await shows(ana.me.token, 'storyCollaboration_context', { storyId: 'WEB-1' });
     await view.getByText('# Sign in').waitFor();
     expect(await view.getByRole('button').count()).toBe(0);
@@ -34,7 +34,7 @@ describeViews('a view', () => {
   it.each(['agents_listActive', 'locks_list'] as const)(
     'of who holds what begins with %s, and asks for the other',
     async (name) => {
-      const { ana } = await team();
+      const { ana } = await createTeam();
       const { view, page } = await shows(ana.me.token, name, { projectId: 'WEB' }, { canCall: true });
       await view.getByText('src/auth/**').waitFor();
       await view.getByRole('row', { name: /Robo.*WEB-1.*Running/ }).waitFor();
@@ -43,7 +43,7 @@ describeViews('a view', () => {
   );
 
   it('takes theme and colours of its host, also when they change', async () => {
-    const { ana } = await team();
+    const { ana } = await createTeam();
     const variables = { '--color-background-primary': 'rgb(1, 2, 3)' };
     const how = { theme: 'dark', variables } as const;
     const { view, page } = await shows(ana.me.token, 'stories_list', { projectId: 'WEB' }, how);
@@ -74,7 +74,7 @@ describeViews('a view', () => {
   ] as const)(
     'can be read by all who read by other means, and whole, %s at %d pixels',
     async (theme, width) => {
-      const { ana } = await team();
+      const { ana } = await createTeam();
       for (const [name, input] of [
         ['stories_list', { projectId: 'WEB', view: 'card' }],
         ['storyCollaboration_context', { storyId: 'WEB-1' }],

@@ -6,7 +6,7 @@ import { all, core, describeViews, makeTeam, mimeType, useViews } from './views.
 
 const gateway = useGateway();
 const team = () => makeTeam(gateway);
-const announced = {
+const uiCapabilities = {
   'io.modelcontextprotocol/clientCapabilities': {
     extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [mimeType] } },
   },
@@ -24,8 +24,8 @@ describe('the list of tools', () => {
   it('names views to clients that say they show them, and to no other', async () => {
     const { ana } = await team();
     const { token } = ana.me;
-    expect(await viewsOf(token, 'modern', { meta: announced, query: '?mode=full' })).toEqual(all);
-    expect(await viewsOf(token, 'modern', { meta: announced })).toEqual(core);
+    expect(await viewsOf(token, 'modern', { meta: uiCapabilities, query: '?mode=full' })).toEqual(all);
+    expect(await viewsOf(token, 'modern', { meta: uiCapabilities })).toEqual(core);
     expect(await viewsOf(token, 'modern')).toEqual({});
     expect(await viewsOf(token, 'rpc')).toEqual({});
     const otherKind = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/plain'] } } };
@@ -85,7 +85,7 @@ describeViews('a view', () => {
     await view.getByRole('textbox').fill('Name the lock');
     await view.getByRole('button', { name: 'Send verdict' }).click();
     await view.getByText('Verdict on WEB-1 saved: Changes requested.').waitFor();
-    const { items } = await gateway.direct(ana.me.token).reviewers.list({ storyId: 'WEB-1' });
+    const { items } = await gateway.apiClient(ana.me.token).reviewers.list({ storyId: 'WEB-1' });
     expect(items).toMatchObject([{ verdict: 'changes_requested', note: 'Name the lock' }]);
     await heard;
     expect(JSON.stringify(told)).toContain('changes_requested');

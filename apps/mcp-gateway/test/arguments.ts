@@ -33,9 +33,10 @@ export function withValue(record: unknown, [head, ...rest]: readonly string[], v
   return { ...fields, [head]: withValue(fields[head], rest, value) };
 }
 
-const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const toSnakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-function carelessText(option: ToolSchema, value: string): string {
+function misspelledText(option: ToolSchema, value: string): string {
   if (Array.isArray(option['enum'])) return ` ${value.replaceAll('_', ' ').toUpperCase()} `;
   if (isRef(option)) return `\n${value.toUpperCase()} `;
   return option['format'] !== undefined || option['pattern'] !== undefined ? ` ${value}\n` : value;
@@ -69,41 +70,41 @@ export function firstOfEachKind<Case>(
 }
 
 /** Returns the value in another form that has the same, single meaning. */
-export function careless(schema: ToolSchema, value: unknown): unknown {
+export function malformedArgument(schema: ToolSchema, value: unknown): unknown {
   const options = optionsOf(schema);
   if (typeof value === 'number') return ` ${value} `;
   if (typeof value === 'boolean') return value ? 'True' : ' FALSE';
   if (typeof value === 'string') {
     const isFree = options.some(
-      (option) => option.type === 'string' && carelessText(option, value) === value,
+      (option) => option.type === 'string' && misspelledText(option, value) === value,
     );
     const option = options.find(({ type }) => type === 'string');
-    return isFree || option === undefined ? value : carelessText(option, value);
+    return isFree || option === undefined ? value : misspelledText(option, value);
   }
   if (Array.isArray(value)) {
     const items = itemsOf(options.find(({ type }) => type === 'array') ?? {});
-    const list = value.map((item) => careless(items, item));
+    const list = value.map((item) => malformedArgument(items, item));
     return list.length === 1 && typeof list[0] === 'string' && isRef(items) ? list[0] : JSON.stringify(list);
   }
   const object = options.find(({ properties }) => properties !== undefined);
   if (object === undefined || value === null)
     return options.some(isFreeFormObject) ? JSON.stringify(value) : value;
-  return JSON.stringify(carelessFields(object, value as Args));
+  return JSON.stringify(malformedFields(object, value as Args));
 }
 
 /** Writes all fields in an imprecise form, and adds null for each omitted optional parameter. */
-export function carelessFields({ properties = {}, required = [] }: ToolSchema, fields: Args): Args {
+export function malformedFields({ properties = {}, required = [] }: ToolSchema, fields: Args): Args {
   const untold = Object.keys(properties).filter((name) => !(name in fields) && !required.includes(name));
   return Object.fromEntries([
-    ...untold.map((name) => [snake(name), null] as const),
+    ...untold.map((name) => [toSnakeCase(name), null] as const),
     ...Object.entries(fields).map(
-      ([name, value]) => [snake(name), careless(properties[name] ?? {}, value)] as const,
+      ([name, value]) => [toSnakeCase(name), malformedArgument(properties[name] ?? {}, value)] as const,
     ),
   ]);
 }
 
 /** Lists values that are invalid for this kind of parameter and cannot be corrected. */
-export function unfitting(schema: ToolSchema): unknown[] {
+export function invalidValuesFor(schema: ToolSchema): unknown[] {
   const options = optionsOf(schema);
   const kinds = options.map(({ type }) => type);
   const isText = (option: ToolSchema): boolean =>

@@ -13,37 +13,37 @@ import {
 import { repairArguments, applyClearParameter } from '../src/calls/repair.ts';
 import { type AnyTool, allTools } from '../src/tools/toolbox.ts';
 import { operationTool, toolNameOf } from '../src/tools/tools.ts';
-import { type Args, carelessFields, firstOfEachKind, kindOf, unfitting } from './arguments.ts';
+import { type Args, malformedFields, firstOfEachKind, kindOf, invalidValuesFor } from './arguments.ts';
 import { specRead, type ToolAnswer, useGateway } from './gateway.ts';
 
 const gateway = useGateway();
 const orgFor = createExampleOrgProvider(gateway.world);
-const offered = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
+const toolOperations = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
 const storyId = 'WEB-1';
-const nobody = '01936d5c-0000-7000-8000-00000000dead';
+const unknownId = '01936d5c-0000-7000-8000-00000000dead';
 
 /** Selects the core list for meta tools, since the full list has none. */
-const inMode = ({ kind }: AnyTool) => (kind === 'meta' ? { query: '?mode=core' } : {});
+const modeOptions = ({ kind }: AnyTool) => (kind === 'meta' ? { query: '?mode=core' } : {});
 
 /** Example arguments of tools that are not operations. */
-const ofOwnTools: Readonly<Record<string, Args>> = {
+const macroToolExamples: Readonly<Record<string, Args>> = {
   start_work: { storyId, resources: ['src/auth/**'], runId: 'run-7', ttlSeconds: 600, force: true },
   next_work: { projectId: 'WEB', labels: ['api'], runId: 'run-8', assignedToMe: true },
-  lock_paths: { executionId: nobody, leaseToken: 'token', resources: ['src/auth/**'] },
-  ask_question: { executionId: nobody, leaseToken: 'token', question: 'Which?', directedTo: nobody },
-  wait_for: { executionId: nobody, leaseToken: 'token', waitSeconds: 1 },
+  lock_paths: { executionId: unknownId, leaseToken: 'token', resources: ['src/auth/**'] },
+  ask_question: { executionId: unknownId, leaseToken: 'token', question: 'Which?', directedTo: unknownId },
+  wait_for: { executionId: unknownId, leaseToken: 'token', waitSeconds: 1 },
   inbox: { after: 1 },
   submit_work: {
-    ...{ executionId: nobody, leaseToken: 'token', summary: 'Done', nextSteps: ['Go on'], pushed: true },
+    ...{ executionId: unknownId, leaseToken: 'token', summary: 'Done', nextSteps: ['Go on'], pushed: true },
     ...{ outcome: 'submitted', pullRequest: { number: 7, url: 'https://example.com/pull/7' } },
   },
-  hand_off_work: { executionId: nobody, leaseToken: 'token', summary: 'Half', toMemberId: nobody },
+  hand_off_work: { executionId: unknownId, leaseToken: 'token', summary: 'Half', toMemberId: unknownId },
   attach_text: { targetType: 'story', targetId: 'WEB-1', name: 'notes.md', text: 'Text', kind: 'log' },
-  release_work: { executionId: nobody, leaseToken: 'token', reason: 'Lunch' },
+  release_work: { executionId: unknownId, leaseToken: 'token', reason: 'Lunch' },
   search_operations: { query: 'lock files', limit: 3 },
   describe_operation: { operation: 'stories.list' },
   call_read_operation: { operation: 'stories.list', params: { projectId: 'WEB', limit: 1 } },
-  call_write_operation: { operation: 'locks.release', params: { lockId: nobody } },
+  call_write_operation: { operation: 'locks.release', params: { lockId: unknownId } },
 };
 
 const examples = allTools.map(
@@ -51,7 +51,7 @@ const examples = allTools.map(
     [
       tool.name,
       tool,
-      tool.kind === 'operation' ? (tool.operation.example as Args) : (ofOwnTools[tool.name] ?? {}),
+      tool.kind === 'operation' ? (tool.operation.example as Args) : (macroToolExamples[tool.name] ?? {}),
     ] as const,
 );
 
@@ -66,13 +66,13 @@ describe('what has one meaning', () => {
   it('is read as that by every tool', async () => {
     await checkEachCase(examples, ({ fullParams }, example) => {
       expect(Object.keys(example).length).toBeGreaterThanOrEqual(fullParams.required?.length ?? 0);
-      expect(repairArguments(fullParams, carelessFields(fullParams, example))).toEqual(example);
+      expect(repairArguments(fullParams, malformedFields(fullParams, example))).toEqual(example);
     });
   });
 
   const statedBy = ({ name }: Operation) =>
     operationTool(name)?.fullParams ?? { type: 'object' as const, properties: {} };
-  const ofEachKind = firstOfEachKind(offered, (operation) =>
+  const ofEachKind = firstOfEachKind(toolOperations, (operation) =>
     Object.keys(operation.example).map((param) => kindOf(statedBy(operation).properties[param] ?? {})),
   );
 
@@ -82,7 +82,7 @@ describe('what has one meaning', () => {
       for (const isCore of [false, true]) {
         const { token } = exampleCallerOf(operation, await orgFor(operation)).me;
         const read = await specRead(gateway, operation.name, token);
-        const given = carelessFields(statedBy(operation), { ...(operation.example as Args), ...read });
+        const given = malformedFields(statedBy(operation), { ...(operation.example as Args), ...read });
         const { isError, structuredContent } = isCore
           ? await gateway.tool(
               token,
@@ -121,7 +121,7 @@ describe('what has more than one meaning, or none', () => {
     await checkEachCase(params, ({ tool, example, param, schema }) => {
       // Skip the gateway's own parameters, such as those that limit a result.
       if (tool.kind !== 'operation' || !(param in tool.operation.params.shape)) return;
-      for (const value of unfitting(schema)) {
+      for (const value of invalidValuesFor(schema)) {
         const { error } = tool.operation.params.safeParse(
           applyClearParameter(
             tool.clearablePaths,
@@ -138,9 +138,9 @@ describe('what has more than one meaning, or none', () => {
     const ofEachKind = firstOfEachKind(params, ([, { tool, schema }]) => [`${tool.kind} ${kindOf(schema)}`]);
     await checkEachCase(ofEachKind, async ({ tool, example, param, schema }) => {
       const { token } = tool.kind === 'operation' ? exampleCallerOf(tool.operation, org).me : org.ana.me;
-      for (const value of unfitting(schema)) {
+      for (const value of invalidValuesFor(schema)) {
         const given = { ...example, [param]: value };
-        expectRefused(await gateway.tool(token, tool.name, given, inMode(tool)), param, value);
+        expectRefused(await gateway.tool(token, tool.name, given, modeOptions(tool)), param, value);
       }
     });
   }, 300_000);
@@ -149,7 +149,7 @@ describe('what has more than one meaning, or none', () => {
     await checkEachCase(examples, async (tool, example) => {
       const { token } = tool.kind === 'operation' ? exampleCallerOf(tool.operation, org).me : org.ana.me;
       const args = { ...example, colour_of_it: 'red' };
-      const answer = await gateway.tool(token, tool.name, args, inMode(tool));
+      const answer = await gateway.tool(token, tool.name, args, modeOptions(tool));
       expectRefused(answer, 'colour_of_it', 'red');
       for (const param of Object.keys(tool.tool.inputSchema.properties ?? {}))
         expect(answer.structuredContent.error?.hint).toContain(param);
@@ -158,7 +158,7 @@ describe('what has more than one meaning, or none', () => {
 
   it('never becomes what was not meant: a word for nothing is no label, no key and no name', async () => {
     const { token } = org.ana.me;
-    const api = gateway.direct(token);
+    const api = gateway.apiClient(token);
     await api.projects.create({ key: 'NONE', name: 'None' });
     await api.stories.update({ storyId, labels: ['api'], description: 'Long', estimate: 3 });
     const before = (await api.stories.get({ storyId })).story;
@@ -177,13 +177,13 @@ describe('what has more than one meaning, or none', () => {
     const { token } = org.ana.me;
     for (const description of ['null', '["a"]', '{"a":1}', ' 5 ', 'true']) {
       await gateway.tool(token, 'stories_update', { storyId, description });
-      expect((await gateway.direct(token).stories.get({ storyId })).story.description).toBe(description);
+      expect((await gateway.apiClient(token).stories.get({ storyId })).story.description).toBe(description);
     }
   });
 
   it('knows an example of every tool that is no operation', () => {
     const own = allTools.filter(({ kind }) => kind !== 'operation').map(({ name }) => name);
-    expect(Object.keys(ofOwnTools).sort()).toEqual(own.sort());
+    expect(Object.keys(macroToolExamples).sort()).toEqual(own.sort());
     expect(registry.stories.update.idempotent).toBe(true);
   });
 });

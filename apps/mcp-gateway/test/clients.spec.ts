@@ -10,32 +10,32 @@ import { productVersion } from '@muster/contract';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();
-const about = { name: 'spec', version: '1' };
-const running: { close(): Promise<void> }[] = [];
+const clientInfo = { name: 'spec', version: '1' };
+const openClients: { close(): Promise<void> }[] = [];
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((client) => client.close()));
+  await Promise.all(openClients.splice(0).map((client) => client.close()));
 });
 
 const withToken = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } });
-const at = (query: string) => new URL(`${gateway.url()}${query}`);
+const gatewayUrl = (query: string) => new URL(`${gateway.url()}${query}`);
 
 const clients = {
   'the v1 SDK': async (token: string, query = '') => {
-    const client = new OlderClient(about);
-    await client.connect(new OlderTransport(at(query), withToken(token)));
-    running.push(client);
+    const client = new OlderClient(clientInfo);
+    await client.connect(new OlderTransport(gatewayUrl(query), withToken(token)));
+    openClients.push(client);
     return client;
   },
   'the v2 SDK, as it comes': async (token: string, query = '') => {
-    const client = new ModernClient(about);
-    await client.connect(new ModernTransport(at(query), withToken(token)));
-    running.push(client);
+    const client = new ModernClient(clientInfo);
+    await client.connect(new ModernTransport(gatewayUrl(query), withToken(token)));
+    openClients.push(client);
     return client;
   },
   'the v2 SDK, stateless': async (token: string, query = '') => {
-    const client = new ModernClient(about, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
-    await client.connect(new ModernTransport(at(query), withToken(token)));
-    running.push(client);
+    const client = new ModernClient(clientInfo, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+    await client.connect(new ModernTransport(gatewayUrl(query), withToken(token)));
+    openClients.push(client);
     return client;
   },
 };

@@ -12,8 +12,8 @@ interface Held {
 
 it('an agent that does nothing is found, is told of what its sibling offers it, and takes it', async () => {
   const { orgId, ana, chloe, robo } = await world.org();
-  const butler = await world.token(orgId, chloe.me.memberId, { agent: 'Butler', inbox: true });
-  const api = gateway.direct(ana.me.token);
+  const butler = await world.token(orgId, chloe.me.memberId, { agent: 'Butler', mayReadInbox: true });
+  const api = gateway.apiClient(ana.me.token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   await api.stories.create({ projectId: 'WEB', title: 'Sign in' });
   const call = async (token: string, name: string, args: object): Promise<Record<string, unknown>> => {

@@ -10,7 +10,7 @@ let people: People;
 
 beforeEach(async () => {
   people = await gateway.world.org();
-  const api = gateway.direct(people.ana.me.token);
+  const api = gateway.apiClient(people.ana.me.token);
   for (const [key, name] of [
     ['OLD', 'Old site'],
     ['WEB', 'Website'],
@@ -19,27 +19,30 @@ beforeEach(async () => {
 });
 
 const capabilities = (said: object) => ({ 'io.modelcontextprotocol/clientCapabilities': said });
-const asksForms = capabilities({ elicitation: { form: {}, url: {} } });
-const deleting = (key: string) => ({
+const formCapabilities = capabilities({ elicitation: { form: {}, url: {} } });
+const deleteProjectCall = (key: string) => ({
   name: 'projects_delete',
   arguments: { projectId: key, confirmKey: key },
 });
 
-const call = (params: object, meta: object = asksForms, token = people.ana.me.token): Promise<RpcAnswer> =>
-  gateway.modern(token, 'tools/call', params, { meta: { ...meta } });
+const call = (
+  params: object,
+  meta: object = formCapabilities,
+  token = people.ana.me.token,
+): Promise<RpcAnswer> => gateway.modern(token, 'tools/call', params, { meta: { ...meta } });
 
 const stateOf = ({ body }: RpcAnswer): string => String(body.result?.['requestState']);
-const answered = (state: string, confirm: object) => ({
+const answeredCall = (state: string, confirm: object) => ({
   inputResponses: { confirm },
   requestState: state,
 });
-const yes = { action: 'accept', content: { confirm: true } };
+const acceptResponse = { action: 'accept', content: { confirm: true } };
 const projects = async () =>
-  (await gateway.direct(people.ana.me.token).projects.list()).items.map(({ key }) => key);
+  (await gateway.apiClient(people.ana.me.token).projects.list()).items.map(({ key }) => key);
 
 describe('a call that cannot be undone', () => {
   it('asks first, by the name of what it is about, and is done once that is confirmed', async () => {
-    const asked = await call(deleting('OLD'));
+    const asked = await call(deleteProjectCall('OLD'));
     expect(asked.body.result).toMatchObject({
       resultType: 'input_required',
       inputRequests: {
@@ -53,7 +56,7 @@ describe('a call that cannot be undone', () => {
       },
     });
     expect(await projects()).toEqual(['OLD', 'WEB']);
-    const done = await call({ ...deleting('OLD'), ...answered(stateOf(asked), yes) });
+    const done = await call({ ...deleteProjectCall('OLD'), ...answeredCall(stateOf(asked), acceptResponse) });
     expect(done.body.result).toMatchObject({ resultType: 'complete', structuredContent: { deleted: true } });
     expect(await projects()).toEqual(['WEB']);
   });
@@ -64,8 +67,8 @@ describe('a call that cannot be undone', () => {
     { action: 'decline' },
     { action: 'cancel' },
   ])('is not done where a person says %j', async (said) => {
-    const asked = await call(deleting('OLD'));
-    const { body } = await call({ ...deleting('OLD'), ...answered(stateOf(asked), said) });
+    const asked = await call(deleteProjectCall('OLD'));
+    const { body } = await call({ ...deleteProjectCall('OLD'), ...answeredCall(stateOf(asked), said) });
     expect(body.result).toMatchObject({
       isError: true,
       structuredContent: { error: { code: 'forbidden', details: { reason: 'declined' } } },
@@ -74,23 +77,30 @@ describe('a call that cannot be undone', () => {
   });
 
   it('is confirmed for itself alone: for another the person is asked anew', async () => {
-    const asked = await call(deleting('OLD'));
-    const other = await call({ ...deleting('WEB'), ...answered(stateOf(asked), yes) });
+    const asked = await call(deleteProjectCall('OLD'));
+    const other = await call({
+      ...deleteProjectCall('WEB'),
+      ...answeredCall(stateOf(asked), acceptResponse),
+    });
     expect(other.body.result).toMatchObject({ resultType: 'input_required' });
-    const unsaid = await call({ ...deleting('OLD'), requestState: stateOf(asked) });
+    const unsaid = await call({ ...deleteProjectCall('OLD'), requestState: stateOf(asked) });
     expect(unsaid.body.result).toMatchObject({ resultType: 'input_required' });
     expect(await projects()).toEqual(['OLD', 'WEB']);
   });
 
   it('takes no word of a state that was changed, or that is of another caller', async () => {
-    const state = stateOf(await call(deleting('OLD')));
+    const state = stateOf(await call(deleteProjectCall('OLD')));
     const [version = '', body = '', mac = ''] = state.split('.');
     const changed = [version, `${body.slice(0, -2)}AA`, mac].join('.');
     for (const [token, sent] of [
       [people.ana.me.token, changed],
       [people.ben.me.token, state],
     ] as const) {
-      const refused = await call({ ...deleting('OLD'), ...answered(sent, yes) }, asksForms, token);
+      const refused = await call(
+        { ...deleteProjectCall('OLD'), ...answeredCall(sent, acceptResponse) },
+        formCapabilities,
+        token,
+      );
       expect(refused.body.error?.code).toBe(-32602);
     }
     expect(await projects()).toEqual(['OLD', 'WEB']);
@@ -102,7 +112,7 @@ describe('a call that cannot be undone', () => {
     const params = { name: 'call_write_operation', arguments: operation };
     const { body } = await gateway.modern(ana.me.token, 'tools/call', params, {
       query: '?mode=core',
-      meta: { ...asksForms },
+      meta: { ...formCapabilities },
     });
     expect(JSON.stringify(body.result)).toContain('Remove Ben from the organization?');
   });
@@ -110,7 +120,7 @@ describe('a call that cannot be undone', () => {
   it.each([{}, { elicitation: { url: {} } }])(
     'goes by its key alone for a client that says %j',
     async (said) => {
-      const { body } = await call(deleting('OLD'), capabilities(said));
+      const { body } = await call(deleteProjectCall('OLD'), capabilities(said));
       expect(body.result).toMatchObject({ structuredContent: { deleted: true } });
     },
   );
@@ -119,13 +129,13 @@ describe('a call that cannot be undone', () => {
     const { structuredContent } = await gateway.tool(
       people.ana.me.token,
       'projects_delete',
-      deleting('OLD').arguments,
+      deleteProjectCall('OLD').arguments,
     );
     expect(structuredContent).toEqual({ deleted: true });
   });
 
   it('is refused before anybody is asked where there is nothing to be done', async () => {
-    const { body } = await call(deleting('NONE'));
+    const { body } = await call(deleteProjectCall('NONE'));
     expect(body.result).toMatchObject({ isError: true, structuredContent: { error: { code: 'not_found' } } });
   });
 });
@@ -152,7 +162,7 @@ it('the v2 SDK asks its user, and goes on with what they say', async () => {
       requestInit: { headers: { authorization: `Bearer ${people.ana.me.token}` } },
     }),
   );
-  const { structuredContent } = await client.callTool(deleting('OLD'));
+  const { structuredContent } = await client.callTool(deleteProjectCall('OLD'));
   await client.close();
   expect([heard.length, structuredContent]).toEqual([1, { deleted: true }]);
   expect(await projects()).toEqual(['WEB']);

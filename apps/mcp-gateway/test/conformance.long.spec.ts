@@ -19,7 +19,7 @@ let token: string;
 beforeAll(async () => {
   const { ana } = await gateway.world.org();
   ({ token } = ana.me);
-  const api = gateway.direct(token);
+  const api = gateway.apiClient(token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   await api.stories.create({ projectId: 'WEB', title: 'Sign in', spec: '# Sign in' });
   await api.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-1' });

@@ -8,7 +8,7 @@ import { useGateway } from './gateway.ts';
 
 /** Starts a gateway with a capacity of eight requests, four for each connection to the API. */
 const gateway = useGateway({ API_CONNECTIONS: '2' });
-const places = 8;
+const slotCount = 8;
 const { world } = gateway;
 
 const sockets: Socket[] = [];
@@ -34,7 +34,7 @@ it('half-sent bodies, twice as many as there are places, keep nobody out, and ar
   // cached identity.
   expect((await gateway.rpc(ana.me.token, 'ping')).status).toBe(200);
   const halves: Socket[] = [];
-  for (let index = 0; index < 2 * places; index += 1) halves.push(await send(ana.me.token, 100));
+  for (let index = 0; index < 2 * slotCount; index += 1) halves.push(await send(ana.me.token, 100));
   for (const token of [ben.me.token, ana.me.token]) {
     expect((await gateway.rpc(token, 'ping')).status).toBe(200);
     expect((await gateway.tool(token, 'session_identity')).isError ?? false).toBe(false);

@@ -6,7 +6,7 @@ import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();
 
-const forwarded = (init: RequestInit, query = ''): Promise<Response> =>
+const sendForwarded = (init: RequestInit, query = ''): Promise<Response> =>
   fetch(`${gateway.apiUrl()}/api/mcp${query}`, { method: 'POST', ...init });
 const ping = (token: string): RequestInit => ({
   headers: {
@@ -32,32 +32,32 @@ it('is used by a client like the gateway itself', async () => {
 
 it('passes on the request id, and what the gateway says of the request, in every way', async () => {
   const { ana } = await gateway.world.org();
-  const answered = await forwarded(ping(ana.me.token));
+  const answered = await sendForwarded(ping(ana.me.token));
   expect([answered.status, answered.headers.get('x-request-id')]).toEqual([200, 'passed-on']);
-  const got = await forwarded({ method: 'GET', headers: { authorization: `Bearer ${ana.me.token}` } });
+  const got = await sendForwarded({ method: 'GET', headers: { authorization: `Bearer ${ana.me.token}` } });
   expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
-  const core = await forwarded(ping(ana.me.token), '?mode=core');
+  const core = await sendForwarded(ping(ana.me.token), '?mode=core');
   expect(core.status).toBe(200);
-  const unknown = await forwarded(ping('nonsense'), '?mode=core');
+  const unknown = await sendForwarded(ping('nonsense'), '?mode=core');
   expect([unknown.status, unknown.headers.get('www-authenticate')]).toEqual([
     401,
     expect.stringContaining('error="invalid_token"'),
   ]);
-  const none = await forwarded({ headers: { 'content-type': 'application/json' }, body: '{}' });
+  const none = await sendForwarded({ headers: { 'content-type': 'application/json' }, body: '{}' });
   expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="Muster"']);
   const { headers } = ping(ana.me.token);
-  const broken = await forwarded({ headers: headers ?? {}, body: '{' });
+  const broken = await sendForwarded({ headers: headers ?? {}, body: '{' });
   expect([broken.status, await broken.json()]).toEqual([400, expect.objectContaining({ jsonrpc: '2.0' })]);
   for (const path of ['/', '/core', '/core/', '/readonly', '/core/readonly'])
-    expect((await forwarded(ping(ana.me.token), path)).status).toBe(200);
-  const typo = await forwarded(ping(ana.me.token), '?mod=core');
+    expect((await sendForwarded(ping(ana.me.token), path)).status).toBe(200);
+  const typo = await sendForwarded(ping(ana.me.token), '?mod=core');
   expect(typo.status).toBe(400);
 });
 
 it('answers a notification with 202, without a body or a content type', async () => {
   const { ana } = await gateway.world.org();
   const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
-  const answer = await forwarded({ ...ping(ana.me.token), body });
+  const answer = await sendForwarded({ ...ping(ana.me.token), body });
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([202, null, '']);
 });
 
@@ -70,7 +70,7 @@ it('takes no place of the API while it waits for the gateway, which calls the AP
   // The number of requests equals the API's limit of concurrent calls. If forwarded requests counted, the gateway's
   // own calls would be refused.
   const answers = await Promise.all(
-    Array.from({ length: 60 }, () => forwarded({ ...ping(ana.me.token), body: call })),
+    Array.from({ length: 60 }, () => sendForwarded({ ...ping(ana.me.token), body: call })),
   );
   const results = await Promise.all(
     answers.map(async (answer) => (await answer.json()) as { result?: object }),
@@ -83,7 +83,7 @@ it.each(['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
   async (method) => {
     await gateway.whileGatewayIsAway(async () => {
       for (const headers of [{}, { authorization: 'Bearer nonsense' }])
-        expect((await forwarded({ method, headers })).status).toBe(401);
+        expect((await sendForwarded({ method, headers })).status).toBe(401);
     });
   },
 );
@@ -91,7 +91,7 @@ it.each(['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
 it('says 503 while the gateway is away', async () => {
   const { ana } = await gateway.world.org();
   await gateway.whileGatewayIsAway(async () => {
-    const answer = await forwarded(ping(ana.me.token));
+    const answer = await sendForwarded(ping(ana.me.token));
     expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
       503,
       '1',
@@ -101,13 +101,13 @@ it('says 503 while the gateway is away', async () => {
       }),
     ]);
   });
-  expect((await forwarded(ping(ana.me.token))).status).toBe(200);
+  expect((await sendForwarded(ping(ana.me.token))).status).toBe(200);
 });
 
 it('tells the gateway when a client left, so that a write which comes again happens once', async () => {
   const { world } = gateway;
   const { ana, orgId } = await world.org();
-  const api = gateway.direct(ana.me.token);
+  const api = gateway.apiClient(ana.me.token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   const { story } = await api.stories.create({ projectId: 'WEB', title: 'One' });
   const comment = {
@@ -117,8 +117,8 @@ it('tells the gateway when a client left, so that a write which comes again happ
       params: { name: 'comments_create', arguments: { storyId: 'WEB-1', body: 'Looks good' } },
     }),
   };
-  await gateway.cutOff(story.id, (signal) => forwarded({ ...comment, signal }));
-  expect((await forwarded(comment)).status).toBe(200);
+  await gateway.disconnectDuring(story.id, (signal) => sendForwarded({ ...comment, signal }));
+  expect((await sendForwarded(comment)).status).toBe(200);
   const rows = await world.rows('select id from comments where org_id = $1', orgId);
   expect(rows).toHaveLength(1);
 });

@@ -48,7 +48,7 @@ export interface TestGateway {
   url(): string;
   apiUrl(): string;
   /** Creates a typed client for the API itself, to check the stored data. */
-  direct(token: string): Client;
+  apiClient(token: string): Client;
   /** Sends any request to the endpoint. */
   send(init: RequestInit & { readonly query?: string }): Promise<RpcAnswer>;
   /** Sends a request of a legacy revision, without an envelope. */
@@ -62,7 +62,7 @@ export interface TestGateway {
    * Sends a write to a story and disconnects while the API waits for the story's row lock. On return, the
    * write has committed and its response was lost.
    */
-  cutOff(storyId: string, send: (signal: AbortSignal) => Promise<unknown>): Promise<void>;
+  disconnectDuring(storyId: string, send: (signal: AbortSignal) => Promise<unknown>): Promise<void>;
   /** Stops the gateway while `work` runs, then restarts it. */
   whileGatewayIsAway(work: () => Promise<void>): Promise<void>;
 }
@@ -74,14 +74,14 @@ export async function specRead(
   token: string,
 ): Promise<{ readonly baseVersion?: number }> {
   if (operation !== 'storySpec.update') return {};
-  const { spec } = await gateway.direct(token).storySpec.get({ storyId: 'WEB-1' });
+  const { spec } = await gateway.apiClient(token).storySpec.get({ storyId: 'WEB-1' });
   return { baseVersion: spec.version };
 }
 
 /** Creates an organization with the story WEB-1. Returns its people, and a client of the owner for the API itself. */
 export async function createBoard(gateway: TestGateway) {
   const people = await gateway.world.org();
-  const api = gateway.direct(people.ana.me.token);
+  const api = gateway.apiClient(people.ana.me.token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   const { story } = await api.stories.create({ projectId: 'WEB', title: 'First', status: 'ready' });
   return { ...people, api, story };
@@ -154,7 +154,7 @@ export function useGateway(
     world,
     url: () => `${base}/api/mcp`,
     apiUrl,
-    direct: (token) => createClient(httpTransport({ baseUrl: apiUrl(), token })),
+    apiClient: (token) => createClient(httpTransport({ baseUrl: apiUrl(), token })),
     send,
     rpc,
     modern: (token, method, params = {}, options = {}) => {
@@ -188,7 +188,7 @@ export function useGateway(
       api = await startItsApi({ PORT: port });
       return result;
     },
-    cutOff: async (storyId, sendIt) => {
+    disconnectDuring: async (storyId, sendIt) => {
       const holder = await world.database.owner.connect();
       try {
         await holder.query('begin');

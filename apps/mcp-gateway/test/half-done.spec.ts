@@ -10,9 +10,9 @@ import { useGateway } from './gateway.ts';
 const gateway = useGateway();
 const { world } = gateway;
 
-const before = { summary: 'Half of it', nextSteps: ['The rest'] };
+const previousCheckpoint = { summary: 'Half of it', nextSteps: ['The rest'] };
 
-interface Work extends People {
+interface StartedWork extends People {
   readonly api: Client;
   readonly held: { readonly executionId: string; readonly leaseToken: string };
 }
@@ -21,22 +21,22 @@ interface Work extends People {
  * Creates a story that the agent works on. If the policy forbids completion by agents, the last step is
  * refused.
  */
-async function work({ withCheckpoint = true, agentsMayComplete = true } = {}): Promise<Work> {
+async function startWork({ withCheckpoint = true, agentsMayComplete = true } = {}): Promise<StartedWork> {
   const people = await world.org();
-  const api = gateway.direct(people.ana.me.token);
+  const api = gateway.apiClient(people.ana.me.token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   await api.stories.create({ projectId: 'WEB', title: 'One', status: 'ready' });
   await api.policy.update({ agentsMayComplete });
-  const robo = gateway.direct(people.robo.me.token);
+  const robo = gateway.apiClient(people.robo.me.token);
   const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: 'WEB-1' },
   });
   const held = { executionId: execution.id, leaseToken };
-  if (withCheckpoint) await robo.deliveryExecutions.checkpoint({ ...held, ...before });
+  if (withCheckpoint) await robo.deliveryExecutions.checkpoint({ ...held, ...previousCheckpoint });
   return { ...people, api, held };
 }
 
-const checkpointOf = async ({ api, held: { executionId } }: Work) =>
+const checkpointOf = async ({ api, held: { executionId } }: StartedWork) =>
   (await api.deliveryExecutions.get({ executionId })).execution.checkpoint;
 
 /**
@@ -46,7 +46,7 @@ const checkpointOf = async ({ api, held: { executionId } }: Work) =>
 async function runOver(
   name: string,
   args: object,
-  { robo }: Work,
+  { robo }: StartedWork,
   lost: readonly string[],
 ): Promise<unknown> {
   const line = httpTransport({ baseUrl: gateway.apiUrl(), token: robo.me.token });
@@ -69,7 +69,7 @@ async function runOver(
 }
 
 it('tells what was done before the step that was refused, where there is nothing to put back', async () => {
-  const some = await work({ withCheckpoint: false, agentsMayComplete: false });
+  const some = await startWork({ withCheckpoint: false, agentsMayComplete: false });
   const { structuredContent } = await gateway.tool(some.robo.me.token, 'submit_work', {
     ...{ ...some.held, summary: 'All', outcome: 'succeeded' },
   });
@@ -82,7 +82,7 @@ it('tells what was done before the step that was refused, where there is nothing
 });
 
 it('puts nothing back where a step has no answer: it may have been done', async () => {
-  const some = await work();
+  const some = await startWork();
   const args = { ...some.held, summary: 'Take it', toMemberId: some.ben.me.memberId };
   const failure = await runOver('hand_off_work', args, some, ['deliveryExecutions.handoff 1']);
   expect(failure).toBeInstanceOf(PartialFailure);
@@ -95,7 +95,7 @@ it('puts nothing back where a step has no answer: it may have been done', async 
 });
 
 it('tells what stands where it could not be put back', async () => {
-  const some = await work({ agentsMayComplete: false });
+  const some = await startWork({ agentsMayComplete: false });
   const args = { ...some.held, summary: 'All', outcome: 'succeeded' };
   const failure = await runOver('submit_work', args, some, ['deliveryExecutions.checkpoint 2']);
   expect(failure).toBeInstanceOf(PartialFailure);
@@ -107,7 +107,7 @@ it('tells what stands where it could not be put back', async () => {
 });
 
 it('puts back under a key of the client’s own, too, though a step of the same name has used it', async () => {
-  const some = await work({ agentsMayComplete: false });
+  const some = await startWork({ agentsMayComplete: false });
   const { structuredContent } = await gateway.tool(
     some.robo.me.token,
     'submit_work',
@@ -115,13 +115,13 @@ it('puts back under a key of the client’s own, too, though a step of the same 
     { meta: { 'muster/idempotencyKey': 'mine' } },
   );
   expect(Object.keys(structuredContent)).toEqual(['error']);
-  expect(await checkpointOf(some)).toMatchObject(before);
+  expect(await checkpointOf(some)).toMatchObject(previousCheckpoint);
 });
 
 const kindsIn = (signals: unknown): unknown => (signals as { kind: string }[]).map(({ kind }) => kind);
 
 it('tells a question’s asker what the holder is told once, whichever step heard it', async () => {
-  const some = await work();
+  const some = await startWork();
   await some.api.storySpec.update({ storyId: 'WEB-1', content: 'Otherwise' });
   const { structuredContent } = await gateway.tool(some.robo.me.token, 'ask_question', {
     ...{ ...some.held, question: 'Which colour?' },
@@ -130,7 +130,7 @@ it('tells a question’s asker what the holder is told once, whichever step hear
 });
 
 it('tells it with the refusal of an end, too, since the work goes on', async () => {
-  const some = await work({ agentsMayComplete: false });
+  const some = await startWork({ agentsMayComplete: false });
   await some.api.storySpec.update({ storyId: 'WEB-1', content: 'Otherwise' });
   const { structuredContent } = await gateway.tool(some.robo.me.token, 'submit_work', {
     ...{ ...some.held, summary: 'All', outcome: 'succeeded' },
@@ -140,7 +140,7 @@ it('tells it with the refusal of an end, too, since the work goes on', async () 
 });
 
 it('tells who hands in what was not known before', async () => {
-  const some = await work();
+  const some = await startWork();
   await some.api.storySpec.update({ storyId: 'WEB-1', content: 'Otherwise' });
   const { structuredContent } = await gateway.tool(some.robo.me.token, 'submit_work', {
     ...{ ...some.held, summary: 'All', outcome: 'succeeded' },

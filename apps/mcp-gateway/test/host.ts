@@ -31,7 +31,7 @@ window.show = ({ html, input, result, theme, variables, canCall }) =>
     void bridge.connect(new PostMessageTransport(frame.contentWindow, frame.contentWindow));
   });`;
 
-export interface Shown {
+export interface ViewContent {
   readonly html: string;
   readonly input: object;
   readonly result: object;
@@ -50,7 +50,7 @@ export interface McpHost {
   readonly heard: Promise<unknown>;
   /** URLs that the page or a view requested. */
   readonly requests: string[];
-  show(shown: Shown): Promise<void>;
+  show(shown: ViewContent): Promise<void>;
 }
 
 /** Starts a browser; undefined if the machine has none. */

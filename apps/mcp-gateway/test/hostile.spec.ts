@@ -9,7 +9,7 @@ const connections = 16;
 const gateway = useGateway({ API_CONNECTIONS: String(connections) });
 const { world } = gateway;
 
-const mebi = 1_024 * 1_024;
+const mebibyte = 1_024 * 1_024;
 const unknown = 'must_test_00000000000000000000000000000000000000';
 const sockets: Socket[] = [];
 afterEach(() => {
@@ -20,7 +20,11 @@ afterEach(() => {
  * Sends a request that declares `length` bytes of body but contains only `body`, and keeps the connection
  * open.
  */
-async function begin(token: string, length: number, body = ''): Promise<{ answer: Promise<string> }> {
+async function sendPartialRequest(
+  token: string,
+  length: number,
+  body = '',
+): Promise<{ answer: Promise<string> }> {
   const { hostname, port } = new URL(gateway.url());
   const socket = connect(Number(port), hostname);
   sockets.push(socket);
@@ -35,20 +39,20 @@ async function begin(token: string, length: number, body = ''): Promise<{ answer
 
 describe('a body', () => {
   it('of a token that is not good is refused before any of it was sent', async () => {
-    const { answer } = await begin(unknown, 7 * mebi);
+    const { answer } = await sendPartialRequest(unknown, 7 * mebibyte);
     expect(await answer).toMatch(/^HTTP\/1.1 401/);
   });
 
   it('of more than is ever taken is refused before any of it was sent', async () => {
     const { ana } = await world.org();
-    const { answer } = await begin(ana.me.token, 9 * mebi);
+    const { answer } = await sendPartialRequest(ana.me.token, 9 * mebibyte);
     expect(await answer).toMatch(/^HTTP\/1.1 413/);
   });
 
   it('is the only large one of its token, and takes no room from the usual ones of others', async () => {
     const { ana, ben } = await world.org();
-    const half = await begin(ana.me.token, 8 * mebi, '{');
-    const other = await begin(ana.me.token, 8 * mebi, '{');
+    const half = await sendPartialRequest(ana.me.token, 8 * mebibyte, '{');
+    const other = await sendPartialRequest(ana.me.token, 8 * mebibyte, '{');
     const second = await Promise.race([half.answer, other.answer]);
     expect(second).toMatch(/^HTTP\/1.1 429/);
     expect(second).toContain('"too_many_bodies"');
@@ -59,11 +63,11 @@ describe('a body', () => {
 
   it('leaves room when its sender goes away', async () => {
     const { ana } = await world.org();
-    await begin(ana.me.token, 8 * mebi, '{');
+    await sendPartialRequest(ana.me.token, 8 * mebibyte, '{');
     sockets[0]?.destroy();
     const large = JSON.stringify({
       ...{ jsonrpc: '2.0', id: 1, method: 'ping' },
-      params: { _meta: { filling: 'x'.repeat(7 * mebi) } },
+      params: { _meta: { filling: 'x'.repeat(7 * mebibyte) } },
     });
     let status = 0;
     await waitUntil(async () => {
@@ -75,7 +79,7 @@ describe('a body', () => {
   });
 
   it.each([
-    ['8 MiB', Math.floor((7.9 * mebi) / 3)],
+    ['8 MiB', Math.floor((7.9 * mebibyte) / 3)],
     ['256 KiB', 80_000],
   ])('of %s full of tiny values is refused without making them', async (_title, count) => {
     const { ana } = await world.org();
@@ -91,7 +95,7 @@ describe('a body', () => {
 describe('calls that wait', () => {
   async function work(): Promise<People & { executionId: string }> {
     const people = await world.org();
-    const api = gateway.direct(people.ana.me.token);
+    const api = gateway.apiClient(people.ana.me.token);
     await api.projects.create({ key: 'WEB', name: 'Web' });
     const { story } = await api.stories.create({ projectId: 'WEB', title: 'One', status: 'ready' });
     const { execution } = await api.deliveryExecutions.acquire({

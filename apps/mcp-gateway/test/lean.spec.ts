@@ -12,11 +12,11 @@ const encoding = new Tiktoken(o200k);
 const tokensOf = (text: string): number => encoding.encode(text).length;
 const textOf = ({ content }: ToolAnswer): string => content[0]?.text ?? '';
 
-interface Held {
+interface HeldWork {
   readonly executionId: string;
   readonly leaseToken: string;
 }
-const heldIn = ({ structuredContent }: ToolAnswer): Held => {
+const heldWorkIn = ({ structuredContent }: ToolAnswer): HeldWork => {
   const { execution, leaseToken } = structuredContent as unknown as {
     execution: { id: string };
     leaseToken: string;
@@ -25,9 +25,9 @@ const heldIn = ({ structuredContent }: ToolAnswer): Held => {
 };
 
 /** Creates a project with an epic, and stories as teams write them. */
-async function board() {
+async function createTestBoard() {
   const people = await world.org();
-  const api = gateway.direct(people.ana.me.token);
+  const api = gateway.apiClient(people.ana.me.token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   const { epic } = await api.epics.create({ projectId: 'WEB', title: 'Passkeys for everyone' });
   const titles = ['Sign in with a passkey', 'Show the passkeys of a member', 'Remove a lost passkey'];
@@ -44,14 +44,14 @@ async function board() {
   return { ...people, api };
 }
 
-const tool = (token: string, name: string, args: object, query = '?mode=core') =>
+const callTool = (token: string, name: string, args: object, query = '?mode=core') =>
   gateway.tool(token, name, args, { query });
 
 describe('a lean answer', () => {
   it('is short: identity, next_work, lock_paths, checkpoint and a listed story', async () => {
-    const { robo } = await board();
+    const { robo } = await createTestBoard();
     const call = async (name: string, args: object): Promise<ToolAnswer> => {
-      const answer = await tool(robo.me.token, name, args);
+      const answer = await callTool(robo.me.token, name, args);
       expect([name, answer.isError, JSON.parse(textOf(answer))]).toEqual([
         ...[name, undefined, answer.structuredContent],
       ]);
@@ -62,7 +62,7 @@ describe('a lean answer', () => {
       ...{ execution: { runId: 'run-1', state: 'leased' }, lock: { resources: ['src/auth'] } },
       ...{ context: { story: { key: 'WEB-1' }, spec: { version: 1 } }, skipped: [{ key: 'WEB-3' }] },
     });
-    const held = heldIn(next);
+    const held = heldWorkIn(next);
     const locked = await call('lock_paths', { ...held, resources: ['src/forms', 'docs/sign-in.md'] });
     const saved = await call('deliveryExecutions_checkpoint', {
       ...{ ...held, summary: 'The form is there; its check is missing', nextSteps: ['Check it'] },
@@ -99,9 +99,9 @@ describe('a lean answer', () => {
   });
 
   it('has the fields of the API at their paths, and nothing else', async () => {
-    const { robo } = await board();
+    const { robo } = await createTestBoard();
     const read = async (query: string): Promise<Record<string, unknown>> =>
-      (await tool(robo.me.token, 'stories_get', { storyId: 'WEB-1' }, query)).structuredContent;
+      (await callTool(robo.me.token, 'stories_get', { storyId: 'WEB-1' }, query)).structuredContent;
     const [lean, full] = [await read(''), await read('?view=full')];
     const { story } = registry.stories.get.result.parse(full);
     expect(full['story']).toEqual(story);
@@ -117,9 +117,9 @@ describe('the API’s own form', () => {
     ['?outputSchema=1', {}],
     ['', { 'x-mcp-view': 'full' }],
   ])('is answered to programs: %s %j', async (query, headers) => {
-    const { robo, api } = await board();
+    const { robo, api } = await createTestBoard();
     const call = (name: string, args: object) => gateway.tool(robo.me.token, name, args, { query, headers });
-    const held = heldIn(await call('start_work', { storyId: 'WEB-1' }));
+    const held = heldWorkIn(await call('start_work', { storyId: 'WEB-1' }));
     const answer = await call('deliveryExecutions_renew', held);
     expect(registry.deliveryExecutions.renew.result.parse(answer.structuredContent)).toEqual(
       JSON.parse(textOf(answer)),
@@ -131,7 +131,7 @@ describe('the API’s own form', () => {
   });
 
   it('is not mistaken for another', async () => {
-    const { robo } = await board();
+    const { robo } = await createTestBoard();
     const { status, body } = await gateway.rpc(robo.me.token, 'tools/list', {}, { query: '?view=fat' });
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('lean, full')]);
   });

@@ -14,15 +14,15 @@ const { world } = gateway;
 const core = { query: '?mode=core' };
 const nobody = '01936d5c-0000-7000-8000-00000000dead';
 
-async function board(): Promise<People & { readonly api: Client }> {
+async function createTestBoard(): Promise<People & { readonly api: Client }> {
   const people = await world.org();
-  const api = gateway.direct(people.ana.me.token);
+  const api = gateway.apiClient(people.ana.me.token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   for (const title of ['First', 'Second']) await api.stories.create({ projectId: 'WEB', title });
   return { ...people, api };
 }
 
-interface Held {
+interface HeldWork {
   readonly executionId: string;
   readonly leaseToken: string;
 }
@@ -30,7 +30,7 @@ interface Held {
 const tool = (token: string, name: string, args: object) => gateway.tool(token, name, args, core);
 const errorOf = ({ structuredContent }: ToolAnswer) => structuredContent.error;
 
-async function begun(token: string, args: object = {}): Promise<Held> {
+async function startWork(token: string, args: object = {}): Promise<HeldWork> {
   const { structuredContent } = await tool(token, 'start_work', { storyId: 'WEB-1', ...args });
   const { execution, leaseToken } = structuredContent as unknown as {
     execution: { id: string };
@@ -39,10 +39,10 @@ async function begun(token: string, args: object = {}): Promise<Held> {
   return { executionId: execution.id, leaseToken };
 }
 
-const good = { summary: 'Half of it', nextSteps: ['The rest'] };
+const validCheckpoint = { summary: 'Half of it', nextSteps: ['The rest'] };
 
 /** Reads the current checkpoint. */
-const checkpointOf = async (api: Client, { executionId }: Held) =>
+const checkpointOf = async (api: Client, { executionId }: HeldWork) =>
   (await api.deliveryExecutions.get({ executionId })).execution.checkpoint;
 
 interface CutSpec {
@@ -55,7 +55,7 @@ it.each([
   ['next_work', { projectId: 'WEB', runId: 'run-1' }, 'context.spec.content'],
   ['storyCollaboration_context', { storyId: 'WEB-1' }, 'spec.content'],
 ])('%s says how to read on where a spec is cut', async (name, args, path) => {
-  const { robo, api } = await board();
+  const { robo, api } = await createTestBoard();
   await api.stories.updateStatus({ storyId: 'WEB-1', status: 'ready' });
   const lines = Array.from(
     { length: 900 },
@@ -82,9 +82,9 @@ it.each([
 
 describe('start_work', () => {
   it('begins nothing where a path is locked, and says by whom, which and until when', async () => {
-    const { robo, ben, api } = await board();
+    const { robo, ben, api } = await createTestBoard();
     const locked = await gateway
-      .direct(ben.me.token)
+      .apiClient(ben.me.token)
       .locks.acquire({ projectId: 'WEB', resources: ['src/auth/login.ts'] });
     const refused = await tool(robo.me.token, 'start_work', { storyId: 'WEB-1', resources: ['src/auth/**'] });
     expect(Object.keys(refused.structuredContent)).toEqual(['error']);
@@ -103,7 +103,7 @@ describe('start_work', () => {
   });
 
   it('begins nothing that waits for another story, unless it is told to', async () => {
-    const { robo, api } = await board();
+    const { robo, api } = await createTestBoard();
     await api.stories.update({ storyId: 'WEB-1', blockedBy: ['WEB-2'] });
     const refused = await tool(robo.me.token, 'start_work', { storyId: 'WEB-1', runId: 'run-1' });
     expect(errorOf(refused)).toMatchObject({
@@ -111,14 +111,14 @@ describe('start_work', () => {
       hint: expect.stringContaining('WEB-2'),
     });
     expect((await api.stories.get({ storyId: 'WEB-1' })).story.status).toBe('backlog');
-    await begun(robo.me.token, { runId: 'run-1', force: true });
+    await startWork(robo.me.token, { runId: 'run-1', force: true });
     // A worker that already holds the story continues.
-    await begun(robo.me.token, { runId: 'run-1' });
+    await startWork(robo.me.token, { runId: 'run-1' });
   });
 
   it('tells who works on it, and locks nothing', async () => {
-    const { robo, ben, api } = await board();
-    await begun(ben.me.token);
+    const { robo, ben, api } = await createTestBoard();
+    await startWork(ben.me.token);
     const refused = await tool(robo.me.token, 'start_work', { storyId: 'WEB-1', resources: ['src/**'] });
     expect(errorOf(refused)).toMatchObject({
       details: { reason: 'lease_held' },
@@ -133,7 +133,7 @@ describe('next_work', () => {
     gateway.tool(token, 'next_work', args, { query });
 
   it('begins a story that nobody holds, for each another, and tells all of it', async () => {
-    const { robo, ben } = await board();
+    const { robo, ben } = await createTestBoard();
     const [mine, theirs] = await Promise.all([
       next(robo.me.token, { projectId: 'WEB', runId: 'run-1' }),
       next(ben.me.token, { projectId: 'WEB', runId: 'run-2' }),
@@ -159,8 +159,8 @@ describe('next_work', () => {
   });
 
   it('locks paths in the same call, or begins nothing where they are locked', async () => {
-    const { robo, ben, api } = await board();
-    await gateway.direct(ben.me.token).locks.acquire({ projectId: 'WEB', resources: ['docs'] });
+    const { robo, ben, api } = await createTestBoard();
+    await gateway.apiClient(ben.me.token).locks.acquire({ projectId: 'WEB', resources: ['docs'] });
     const ask = (resources: readonly string[]) =>
       next(robo.me.token, { projectId: 'WEB', runId: 'run-1', resources });
     const refused = await ask(['src', 'docs/a.md']);
@@ -174,9 +174,9 @@ describe('next_work', () => {
   });
 
   it('says why there is none', async () => {
-    const { robo, api } = await board();
+    const { robo, api } = await createTestBoard();
     await api.stories.update({ storyId: 'WEB-1', blockedBy: ['WEB-2'] });
-    await begun(robo.me.token, { storyId: 'WEB-2' });
+    await startWork(robo.me.token, { storyId: 'WEB-2' });
     const { isError, structuredContent } = await next(robo.me.token, { projectId: 'WEB', runId: 'run-2' });
     expect([isError, structuredContent['execution'], structuredContent['context']]).toEqual([
       ...[undefined, null, undefined],
@@ -188,8 +188,8 @@ describe('next_work', () => {
   });
 
   it('waits until there is a story', async () => {
-    const { robo, ben, api } = await board();
-    for (const storyId of ['WEB-1', 'WEB-2']) await begun(ben.me.token, { storyId });
+    const { robo, ben, api } = await createTestBoard();
+    for (const storyId of ['WEB-1', 'WEB-2']) await startWork(ben.me.token, { storyId });
     const waiting = next(robo.me.token, { projectId: 'WEB', runId: 'run-1', waitSeconds: 25 });
     const { story } = await api.stories.create({ projectId: 'WEB', title: 'New', status: 'ready' });
     expect((await waiting).structuredContent).toMatchObject({
@@ -199,7 +199,7 @@ describe('next_work', () => {
   });
 
   it('is about the project of the connection, and no other', async () => {
-    const { robo, api } = await board();
+    const { robo, api } = await createTestBoard();
     await api.projects.create({ key: 'APP', name: 'App' });
     const query = '?mode=core&project=WEB';
     const elsewhere = await next(robo.me.token, { projectId: 'APP', runId: 'run-1' }, query);
@@ -215,15 +215,15 @@ describe('next_work', () => {
 
 describe('submit_work', () => {
   it('without a branch writes nothing, and says what to give', async () => {
-    const { robo, api } = await board();
-    const held = await begun(robo.me.token);
-    await tool(robo.me.token, 'deliveryExecutions_checkpoint', { ...held, ...good });
+    const { robo, api } = await createTestBoard();
+    const held = await startWork(robo.me.token);
+    await tool(robo.me.token, 'deliveryExecutions_checkpoint', { ...held, ...validCheckpoint });
     const refused = await tool(robo.me.token, 'submit_work', { ...held, summary: 'All' });
     expect(errorOf(refused)).toMatchObject({
       details: { reason: 'branch_required' },
       hint: expect.stringContaining('branch'),
     });
-    expect(await checkpointOf(api, held)).toMatchObject({ seq: 1, ...good });
+    expect(await checkpointOf(api, held)).toMatchObject({ seq: 1, ...validCheckpoint });
     const done = await tool(robo.me.token, 'submit_work', { ...held, summary: 'All', branch: 'web-1' });
     expect(done.structuredContent).toMatchObject({
       execution: { state: 'submitted', checkpoint: { seq: 2 } },
@@ -234,10 +234,10 @@ describe('submit_work', () => {
   });
 
   it('leaves the checkpoint as it was where the end is refused', async () => {
-    const { robo, api } = await board();
+    const { robo, api } = await createTestBoard();
     await api.policy.update({ agentsMayComplete: false });
-    const held = await begun(robo.me.token);
-    await tool(robo.me.token, 'deliveryExecutions_checkpoint', { ...held, ...good });
+    const held = await startWork(robo.me.token);
+    await tool(robo.me.token, 'deliveryExecutions_checkpoint', { ...held, ...validCheckpoint });
     const refused = await tool(robo.me.token, 'submit_work', {
       ...held,
       summary: 'All',
@@ -245,12 +245,12 @@ describe('submit_work', () => {
     });
     expect(Object.keys(refused.structuredContent)).toEqual(['error']);
     expect(errorOf(refused)?.details?.reason).toBe('policy');
-    expect(await checkpointOf(api, held)).toMatchObject(good);
+    expect(await checkpointOf(api, held)).toMatchObject(validCheckpoint);
   });
 
   it('answers again what it answered, where the answer was lost', async () => {
-    const { robo } = await board();
-    const held = await begun(robo.me.token);
+    const { robo } = await createTestBoard();
+    const held = await startWork(robo.me.token);
     const args = { ...held, summary: 'All', branch: 'web-1' };
     const answers = [
       await tool(robo.me.token, 'submit_work', args),
@@ -268,8 +268,8 @@ describe('after submit_work', () => {
     tool(token, 'submit_work', { ...held, summary: 'All', branch: 'web-1' });
 
   it('wait_for with the old lease says how to wait for the verdict', async () => {
-    const { robo } = await board();
-    const held = await begun(robo.me.token);
+    const { robo } = await createTestBoard();
+    const held = await startWork(robo.me.token);
     expect((await submit(robo.me.token, held)).structuredContent).not.toHaveProperty('warnings');
     const refused = await tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 0 });
     expect(errorOf(refused)).toMatchObject({
@@ -279,16 +279,16 @@ describe('after submit_work', () => {
   });
 
   it('wait_for with the old lease of work that was released says to stop', async () => {
-    const { robo } = await board();
-    const held = await begun(robo.me.token);
+    const { robo } = await createTestBoard();
+    const held = await startWork(robo.me.token);
     await tool(robo.me.token, 'release_work', held);
     const refused = await tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 0 });
     expect(errorOf(refused)).toMatchObject({ hint: expect.stringContaining('stop this work') });
   });
 
   it('a question that is still open is named', async () => {
-    const { robo } = await board();
-    const held = await begun(robo.me.token);
+    const { robo } = await createTestBoard();
+    const held = await startWork(robo.me.token);
     await tool(robo.me.token, 'ask_question', { ...held, question: 'Which colour?' });
     expect((await submit(robo.me.token, held)).structuredContent).toMatchObject({
       execution: { state: 'submitted' },
@@ -304,13 +304,13 @@ describe('hand_off_work', () => {
     ['two', { toMemberId: nobody, toAgentId: nobody }, 'invalid_params'],
     ['none', {}, 'invalid_params'],
   ])('to %s leaves the checkpoint as it was', async (_whom, to, reason) => {
-    const { robo, api } = await board();
-    const held = await begun(robo.me.token);
-    await tool(robo.me.token, 'deliveryExecutions_checkpoint', { ...held, ...good });
+    const { robo, api } = await createTestBoard();
+    const held = await startWork(robo.me.token);
+    await tool(robo.me.token, 'deliveryExecutions_checkpoint', { ...held, ...validCheckpoint });
     const refused = await tool(robo.me.token, 'hand_off_work', { ...held, summary: 'Take it', ...to });
     expect(errorOf(refused)?.details?.reason).toBe(reason);
     const stands = await checkpointOf(api, held);
-    expect(stands).toMatchObject(good);
+    expect(stands).toMatchObject(validCheckpoint);
     // The macro checks everything that it can before its first write. It cannot check whether an agent
     // exists.
     if (!('toAgentId' in to) || reason === 'invalid_params') expect(stands?.seq).toBe(1);
@@ -319,8 +319,8 @@ describe('hand_off_work', () => {
 
 describe('a question', () => {
   it('is asked and waited for by two calls of the core, and the wait ends with its answer', async () => {
-    const { robo, ana, api } = await board();
-    const held = await begun(robo.me.token);
+    const { robo, ana, api } = await createTestBoard();
+    const held = await startWork(robo.me.token);
     const asked = await tool(robo.me.token, 'ask_question', {
       ...held,
       ...{ question: 'Which colour?', directedTo: ana.me.memberId },
@@ -351,8 +351,8 @@ describe('a question', () => {
   });
 
   it('is not left open where nobody would wait for it', async () => {
-    const { robo, api } = await board();
-    const held = await begun(robo.me.token);
+    const { robo, api } = await createTestBoard();
+    const held = await startWork(robo.me.token);
     const refused = await tool(robo.me.token, 'ask_question', {
       ...held,
       leaseToken: `${held.leaseToken.slice(0, -4)}0000`,
@@ -364,16 +364,16 @@ describe('a question', () => {
 });
 
 it('release_work lets others take it up', async () => {
-  const { robo, ben } = await board();
-  const held = await begun(robo.me.token, { resources: ['src/**'] });
+  const { robo, ben } = await createTestBoard();
+  const held = await startWork(robo.me.token, { resources: ['src/**'] });
   const released = await tool(robo.me.token, 'release_work', { ...held, reason: 'Something else is urgent' });
   expect(released.structuredContent).toMatchObject({ execution: { state: 'available' } });
   expect(released.structuredContent['execution']).not.toHaveProperty('lease');
-  await begun(ben.me.token, { resources: ['src/**'] });
+  await startWork(ben.me.token, { resources: ['src/**'] });
 });
 
 it('an operation outside of the core is refused with the way to it', async () => {
-  const { robo } = await board();
+  const { robo } = await createTestBoard();
   const { body } = await gateway.rpc(robo.me.token, 'tools/call', { name: 'deliveryExecutions_renew' }, core);
   expect(body.error?.message).toContain('call_write_operation, as deliveryExecutions.renew');
 });
@@ -387,7 +387,7 @@ describe('what a call cannot find', () => {
     // The call has several references. The missing record is the one that the authorization check loads.
     ['assignments_set', { targetType: 'story', targetId: 'WEB-99', memberId: nobody }, 'targetId'],
   ])('is named by its path: %s %j', async (name, args, path) => {
-    const { robo } = await board();
+    const { robo } = await createTestBoard();
     const error = errorOf(await gateway.tool(robo.me.token, name, args));
     expect([error?.code, error?.details]).toEqual(['not_found', expect.objectContaining({ path })]);
     expect(error?.hint).toContain(path);
@@ -399,14 +399,14 @@ describe('arguments', () => {
     ['none, as null', null],
     ['JSON text', '{"memberId": null}'],
   ])('that are %s are taken as they are meant', async (_what, args) => {
-    const { robo } = await board();
+    const { robo } = await createTestBoard();
     const call = { name: 'members_profile', arguments: args };
     const { body } = await gateway.rpc(robo.me.token, 'tools/call', call);
     expect(body.result).toMatchObject({ structuredContent: { member: expect.anything() } });
   });
 
   it('leave alone what a strict client sends as null, and empty what is named', async () => {
-    const { robo, api } = await board();
+    const { robo, api } = await createTestBoard();
     await api.stories.update({ storyId: 'WEB-1', description: 'Kept', estimate: 3 });
     const nulls = { description: null, epicId: null, estimate: null, blocked: null, labels: null };
     await tool(robo.me.token, 'call_write_operation', {
@@ -453,10 +453,10 @@ describe('two copies and a program that numbers its only call alike', () => {
   it.each([
     ['deliveryExecutions_renew', {}],
     ['deliveryExecutions_update', { progress: 40 }],
-    ['deliveryExecutions_checkpoint', good],
+    ['deliveryExecutions_checkpoint', validCheckpoint],
   ])('hears of a stop by %s, which reaches the API each time', async (name, more) => {
-    const { robo, api } = await board();
-    const held = await begun(robo.me.token);
+    const { robo, api } = await createTestBoard();
+    const held = await startWork(robo.me.token);
     const args = { ...held, ...more };
     expect(await here(robo.me.token, name, args)).toMatchObject({ structuredContent: { signals: [] } });
     await api.deliveryExecutions.update({ executionId: held.executionId, requestStop: true });
@@ -466,7 +466,7 @@ describe('two copies and a program that numbers its only call alike', () => {
   });
 
   it('is told that a comment is one that it wrote before, where the two are taken for one', async () => {
-    const { robo, api } = await board();
+    const { robo, api } = await createTestBoard();
     const comment = { storyId: 'WEB-1', body: 'Looks good' };
     // If a new minute begins between both calls, the second call creates a second comment.
     const [first, second] = [
@@ -484,7 +484,7 @@ describe('two copies and a program that numbers its only call alike', () => {
   });
 
   it('is told so for a key of its own, too', async () => {
-    const { robo } = await board();
+    const { robo } = await createTestBoard();
     const call = { name: 'comments_create', arguments: { storyId: 'WEB-1', body: 'Looks good' } };
     const meta = { 'muster/idempotencyKey': 'mine' };
     await gateway.rpc(robo.me.token, 'tools/call', call, { meta });

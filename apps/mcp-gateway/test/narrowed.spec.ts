@@ -6,14 +6,14 @@ import { useGateway } from './gateway.ts';
 const gateway = useGateway();
 const { world } = gateway;
 
-async function board(): Promise<Person> {
+async function createTestBoard(): Promise<Person> {
   const { ana } = await world.org();
-  const api = gateway.direct(ana.me.token);
+  const api = gateway.apiClient(ana.me.token);
   for (const key of ['WEB', 'DOCS']) await api.projects.create({ key, name: key });
   return ana;
 }
 
-const names = async (token: string, query: string): Promise<string[]> => {
+const listToolNames = async (token: string, query: string): Promise<string[]> => {
   const { body } = await gateway.rpc(token, 'tools/list', {}, { query });
   return (body.result?.['tools'] as { name: string }[]).map(({ name }) => name);
 };
@@ -26,9 +26,9 @@ describe('a path', () => {
   ])('%s narrows as the query %s does', async (path, query) => {
     const { ana } = await gateway.world.org();
     const { token } = ana.me;
-    expect(await names(token, path)).toEqual(await names(token, query));
-    expect(await names(token, `${path}/`)).toEqual(await names(token, path));
-    expect(await names(token, path)).not.toEqual(await names(token, '?mode=full'));
+    expect(await listToolNames(token, path)).toEqual(await listToolNames(token, query));
+    expect(await listToolNames(token, `${path}/`)).toEqual(await listToolNames(token, path));
+    expect(await listToolNames(token, path)).not.toEqual(await listToolNames(token, '?mode=full'));
     const write = { operation: 'projects.create', params: { key: 'WEB', name: 'Web' } };
     if (!path.endsWith('/readonly')) return;
     const answer = await gateway.rpc(
@@ -55,16 +55,18 @@ describe('a path', () => {
     expect((await list('?mode=core?readonly=1')).status).toBe(400);
     expect((await list('/core?project=WEB?readonly=1')).status).toBe(400);
     expect((await list('/cores')).status).toBe(404);
-    expect(await names(ana.me.token, '/%72eadonly')).toEqual(await names(ana.me.token, '/readonly'));
+    expect(await listToolNames(ana.me.token, '/%72eadonly')).toEqual(
+      await listToolNames(ana.me.token, '/readonly'),
+    );
   });
 });
 
 describe('the plain address', () => {
   it('lists core, finds the rest, and takes calls of it by its own name', async () => {
-    const ana = await board();
+    const ana = await createTestBoard();
     const { token } = ana.me;
-    expect(await names(token, '')).toEqual(await names(token, '?mode=core'));
-    expect(await names(token, '')).not.toContain('epics_create');
+    expect(await listToolNames(token, '')).toEqual(await listToolNames(token, '?mode=core'));
+    expect(await listToolNames(token, '')).not.toContain('epics_create');
     const found = await gateway.tool(token, 'search_operations', { query: 'create an epic' });
     expect(JSON.stringify(found.structuredContent)).toContain('epics.create');
     const epic = { projectId: 'WEB', title: 'Launch' };
@@ -90,18 +92,18 @@ describe('read-only', () => {
   it.each(['?readonly=1', '?readonly=1&mode=core', '?readonly=true&mode=search'])(
     'refuses every way to write with %s',
     async (query) => {
-      const ana = await board();
+      const ana = await createTestBoard();
       for (const [name, args] of writes) {
         const { body } = await gateway.rpc(ana.me.token, 'tools/call', { name, arguments: args }, { query });
         expect([name, body.error !== undefined || body.result?.['isError']]).toEqual([name, true]);
       }
-      const { items } = await gateway.direct(ana.me.token).stories.list({ projectId: 'WEB' });
+      const { items } = await gateway.apiClient(ana.me.token).stories.list({ projectId: 'WEB' });
       expect(items).toEqual([]);
     },
   );
 
   it('still reads', async () => {
-    const ana = await board();
+    const ana = await createTestBoard();
     const answer = await gateway.tool(ana.me.token, 'projects_list', {}, { query: '?readonly=1' });
     expect(answer.structuredContent['items']).toHaveLength(2);
   });
@@ -109,7 +111,7 @@ describe('read-only', () => {
 
 describe('a choice of tools', () => {
   it('holds for calls, also through the meta tools', async () => {
-    const ana = await board();
+    const ana = await createTestBoard();
     const query = '?toolsets=epics';
     const direct = await gateway.rpc(
       ana.me.token,
@@ -138,7 +140,7 @@ describe('a choice of tools', () => {
   });
 
   it('that names nothing there is answers 400 with what there is', async () => {
-    const ana = await board();
+    const ana = await createTestBoard();
     const { status, text } = await gateway.rpc(ana.me.token, 'tools/list', {}, { query: '?toolsets=story' });
     expect([status, text.includes('stories')]).toEqual([400, true]);
   });
@@ -146,7 +148,7 @@ describe('a choice of tools', () => {
 
 describe('one project', () => {
   it('is filled in, and no other can be named', async () => {
-    const ana = await board();
+    const ana = await createTestBoard();
     const query = '?project=WEB';
     const made = await gateway.tool(ana.me.token, 'stories_create', { title: 'One' }, { query });
     expect(made.structuredContent).toMatchObject({ story: { key: 'WEB-1' } });
@@ -164,7 +166,7 @@ describe('one project', () => {
   });
 
   it('may be named all the same, in either case', async () => {
-    const ana = await board();
+    const ana = await createTestBoard();
     for (const [query, projectId] of [
       ['?project=WEB', 'web'],
       ['?project=web', 'WEB'],
@@ -175,8 +177,8 @@ describe('one project', () => {
   });
 
   it('is the one that locks of begun work are in', async () => {
-    const ana = await board();
-    const api = gateway.direct(ana.me.token);
+    const ana = await createTestBoard();
+    const api = gateway.apiClient(ana.me.token);
     for (const projectId of ['WEB', 'DOCS']) await api.stories.create({ projectId, title: 'One' });
     const [begun, elsewhere] = await Promise.all(
       ['WEB-1', 'DOCS-1'].map((storyId) =>
@@ -205,7 +207,7 @@ describe('one project', () => {
   });
 
   it('is not asked for where an operation is described', async () => {
-    const ana = await board();
+    const ana = await createTestBoard();
     const described = async (query: string): Promise<unknown> => {
       const args = { operation: 'stories.create' };
       return (await gateway.tool(ana.me.token, 'describe_operation', args, { query })).structuredContent;
@@ -219,9 +221,9 @@ describe('resources, prompts and completion', () => {
   const only = { query: '?toolsets=epics' };
 
   it('reach no more than the tools of the connection', async () => {
-    const ana = await board();
+    const ana = await createTestBoard();
     const { token } = ana.me;
-    const api = gateway.direct(token);
+    const api = gateway.apiClient(token);
     await api.stories.create({ projectId: 'WEB', title: 'One' });
     await api.prompts.org.upsert({ slug: 'review', title: 'Review', body: 'Read.' });
     const read = (options: object) =>
@@ -266,7 +268,7 @@ describe('rights', () => {
     const operator = await world.token(orgId, ana.me.memberId, { scopes: ['platform'] });
     const reader = await world.token(orgId, ana.me.memberId, { scopes: ['read'] });
     const [all, viewers, readers, operators] = await Promise.all(
-      [ana, dan, reader, operator].map(({ me }) => names(me.token, '?mode=full')),
+      [ana, dan, reader, operator].map(({ me }) => listToolNames(me.token, '?mode=full')),
     );
     expect(all).toContain('orgs_delete');
     expect(all).not.toContain('admin_platform_metrics');

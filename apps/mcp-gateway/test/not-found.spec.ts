@@ -17,7 +17,7 @@ const offered = [...operations.values()].filter(({ surfaces }) => surfaces.inclu
  * Changes to the contract's example call. They are needed if the tested parameter excludes or requires
  * another parameter.
  */
-const base: Readonly<Record<string, Args>> = {
+const baseArguments: Readonly<Record<string, Args>> = {
   'deliveryExecutions.handoff toAgentId': { toMemberId: undefined },
   'agents.catalog.get agentId': { slug: undefined },
   'agents.catalog.download agentId': { slug: undefined },
@@ -59,12 +59,12 @@ const byRule: ReadonlySet<string> = new Set([
 ]);
 
 /** The operation whose result names the missing records, because it changes the others. */
-const perRecord = 'stories.updateMany';
+const perRecordOperation = 'stories.updateMany';
 
 /** A parameter that the API only looks up for the holder of a lease. The example calls hold no lease. */
 const ofHolder = 'deliveryExecutions.update waitingFor.questionId';
 
-const named = offered.flatMap((operation) =>
+const operationCases = offered.flatMap((operation) =>
   refPaths(operationTool(operation.name)?.fullParams ?? {}).map((path) => {
     const title = `${operation.name} ${path.join('.')}`;
     return [title, { title, operation, path }] as const;
@@ -81,13 +81,16 @@ describe('what is not there', () => {
     gateway.tool(
       exampleCallerOf(operation, org).me.token,
       toolNameOf(operation.name),
-      withValue({ ...operation.example, ...base[title] }, path, nobody) as Args,
+      withValue({ ...operation.example, ...baseArguments[title] }, path, nobody) as Args,
     );
 
   it('is told by its path, by every parameter that names a record', async () => {
-    const told = named.filter(
+    const told = operationCases.filter(
       ([title, { operation }]) =>
-        !filters.has(title) && !byRule.has(title) && title !== ofHolder && operation.name !== perRecord,
+        !filters.has(title) &&
+        !byRule.has(title) &&
+        title !== ofHolder &&
+        operation.name !== perRecordOperation,
     );
     await checkEachCase(told, async ({ title, operation, path }) => {
       const { isError, structuredContent } = await ask(title, operation, path);
@@ -104,7 +107,7 @@ describe('what is not there', () => {
   }, 300_000);
 
   it('is in no list that is filtered by it', async () => {
-    const filtered = named.filter(([title]) => filters.has(title));
+    const filtered = operationCases.filter(([title]) => filters.has(title));
     await checkEachCase(filtered, async ({ title, operation, path }) => {
       const { isError, structuredContent } = await ask(title, operation, path);
       expect(isError).toBeUndefined();
@@ -114,7 +117,7 @@ describe('what is not there', () => {
   });
 
   it('is a rule’s to tell, where one speaks of the list as a whole', async () => {
-    const ruled = named.filter(([title]) => byRule.has(title));
+    const ruled = operationCases.filter(([title]) => byRule.has(title));
     await checkEachCase(ruled, async ({ title, operation, path }) => {
       const { structuredContent } = await ask(title, operation, path);
       expect(structuredContent.error?.code).toBe('unprocessable');
@@ -206,7 +209,7 @@ describe('what is not there, in a tool of several steps,', () => {
 });
 
 it('knows every filter and rule by the name that it has', () => {
-  const titles = named.map(([title]) => title);
-  for (const title of [...filters, ...byRule, ...Object.keys(base), ofHolder])
+  const titles = operationCases.map(([title]) => title);
+  for (const title of [...filters, ...byRule, ...Object.keys(baseArguments), ofHolder])
     expect(titles).toContain(title);
 });

@@ -18,17 +18,17 @@ afterAll(async () => {
 const withToken = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } });
 
 /** Calls the tool, passes progress to `onprogress`, and returns the result. */
-type Wait = (args: Record<string, unknown>, onprogress: (seen: object) => void) => Promise<object>;
+type CallWait = (args: Record<string, unknown>, onprogress: (seen: object) => void) => Promise<object>;
 
 const modern = (options: object) => async (url: URL, token: string) => {
   const client = new ModernClient(about, options);
   await client.connect(new ModernTransport(url, withToken(token)));
   running.push(client);
   return ((args, onprogress) =>
-    client.callTool({ name: 'wait_for', arguments: args }, { onprogress })) satisfies Wait;
+    client.callTool({ name: 'wait_for', arguments: args }, { onprogress })) satisfies CallWait;
 };
 
-const clients: Record<string, (url: URL, token: string) => Promise<Wait>> = {
+const clients: Record<string, (url: URL, token: string) => Promise<CallWait>> = {
   'the v1 SDK': async (url, token) => {
     const client = new OlderClient(about);
     await client.connect(new OlderTransport(url, withToken(token)));
@@ -40,9 +40,9 @@ const clients: Record<string, (url: URL, token: string) => Promise<Wait>> = {
   'the v2 SDK, stateless': modern({ versionNegotiation: { mode: { pin: '2026-07-28' } } }),
 };
 
-async function work() {
+async function startWork() {
   const { ana, robo } = await gateway.world.org();
-  const api = gateway.direct(ana.me.token);
+  const api = gateway.apiClient(ana.me.token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   await api.stories.create({ projectId: 'WEB', title: 'First', status: 'ready' });
   const { structuredContent } = await gateway.tool(robo.me.token, 'start_work', { storyId: 'WEB-1' });
@@ -57,9 +57,9 @@ async function work() {
   return { token: robo.me.token, held, stop };
 }
 
-const asks = { progressToken: 'mine' };
-const both = { accept: 'application/json, text/event-stream' };
-const places: Record<string, () => string> = {
+const progressTokenMeta = { progressToken: 'mine' };
+const acceptHeaders = { accept: 'application/json, text/event-stream' };
+const gatewayUrls: Record<string, () => string> = {
   'the gateway': () => gateway.url(),
   'the API': () => `${gateway.apiUrl()}/api/mcp`,
 };
@@ -68,10 +68,10 @@ const places: Record<string, () => string> = {
 describe('a call that waits', () => {
   it.concurrent.each(
     Object.entries(clients).flatMap(([name, connect]) =>
-      Object.entries(places).map(([through, place]) => ({ name, through, connect, place })),
+      Object.entries(gatewayUrls).map(([through, place]) => ({ name, through, connect, place })),
     ),
   )('tells $name so through $through, and then the answer', async ({ connect, place }) => {
-    const { token, held, stop } = await work();
+    const { token, held, stop } = await startWork();
     const wait = await connect(new URL(place()), token);
     const heard: object[] = [];
     const answer = await wait({ ...held, waitSeconds: 25 }, (seen) => {
@@ -83,10 +83,10 @@ describe('a call that waits', () => {
   });
 
   it.concurrent.each([
-    ['asks for no progress', both, {}],
-    ['takes JSON alone', { accept: 'application/json' }, asks],
+    ['asks for no progress', acceptHeaders, {}],
+    ['takes JSON alone', { accept: 'application/json' }, progressTokenMeta],
   ])('is one JSON body where its client %s', async (_why, headers, meta) => {
-    const { token, held } = await work();
+    const { token, held } = await startWork();
     const params = { name: 'wait_for', arguments: { ...held, waitSeconds: 7 } };
     const answer = await gateway.rpc(token, 'tools/call', params, { meta, headers });
     expect(answer.headers.get('content-type')).toContain('application/json');
@@ -95,9 +95,12 @@ describe('a call that waits', () => {
 });
 
 it.each(['rpc', 'modern'] as const)('a call that is answered at once is one JSON body (%s)', async (era) => {
-  const { token } = await work();
+  const { token } = await startWork();
   const params = { name: 'session_identity', arguments: {} };
-  const answer = await gateway[era](token, 'tools/call', params, { meta: asks, headers: both });
+  const answer = await gateway[era](token, 'tools/call', params, {
+    meta: progressTokenMeta,
+    headers: acceptHeaders,
+  });
   expect(answer.headers.get('content-type')).toContain('application/json');
   expect(answer.body.result).toMatchObject({ structuredContent: { member: {} } });
 });

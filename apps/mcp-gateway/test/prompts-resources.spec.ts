@@ -8,9 +8,9 @@ import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();
 
-async function library(): Promise<People> {
+async function createPromptLibrary(): Promise<People> {
   const people = await gateway.world.org();
-  const api = gateway.direct(people.ana.me.token);
+  const api = gateway.apiClient(people.ana.me.token);
   for (const key of ['WEB', 'DOCS']) await api.projects.create({ key, name: key });
   await api.prompts.org.upsert({
     slug: 'review',
@@ -37,7 +37,7 @@ const textOf = (body: { readonly result?: Record<string, unknown> }): unknown =>
 
 describe('prompts', () => {
   it('are those of the organization and of its projects, with their arguments', async () => {
-    const { ana } = await library();
+    const { ana } = await createPromptLibrary();
     const { body } = await gateway.rpc(ana.me.token, 'prompts/list');
     expect(body.result?.['prompts']).toEqual([
       {
@@ -72,7 +72,7 @@ describe('prompts', () => {
   });
 
   it('have one that asks for a plan, if the connection may apply plans', async () => {
-    const { ana } = await library();
+    const { ana } = await createPromptLibrary();
     const params = { name: 'plan', arguments: { goal: 'Sign in with a passkey', projectId: 'WEB' } };
     const get = async (asked: object, query = '') =>
       (await gateway.rpc(ana.me.token, 'prompts/get', asked, { query })).body;
@@ -86,7 +86,7 @@ describe('prompts', () => {
   });
 
   it('are rendered with what was given, and nothing is left of what was not', async () => {
-    const { ana } = await library();
+    const { ana } = await createPromptLibrary();
     const { body } = await gateway.rpc(ana.me.token, 'prompts/get', {
       name: 'org.review',
       arguments: { storyKey: 'WEB-1' },
@@ -95,7 +95,7 @@ describe('prompts', () => {
   });
 
   it('of a project are found by the project, named or of the connection', async () => {
-    const { ana } = await library();
+    const { ana } = await createPromptLibrary();
     const named = await gateway.modern(ana.me.token, 'prompts/get', {
       name: 'project.start',
       arguments: { projectId: 'DOCS' },
@@ -112,7 +112,7 @@ describe('prompts', () => {
 
   it('of a project are found also where there are more projects than are looked at', async () => {
     const { ana } = await gateway.world.org();
-    const api = gateway.direct(ana.me.token);
+    const api = gateway.apiClient(ana.me.token);
     for (let number = 10; number < 32; number += 1)
       await api.projects.create({ key: `P${number}`, name: `Project ${number}` });
     await api.prompts.project.upsert({
@@ -139,7 +139,7 @@ describe('prompts', () => {
     [{ name: 'project.start' }, 'DOCS'],
     [{ name: 'nonsense' }, 'no prompt'],
   ])('%j is refused in words that help', async (params, words) => {
-    const { ana } = await library();
+    const { ana } = await createPromptLibrary();
     const { body } = await gateway.rpc(ana.me.token, 'prompts/get', params);
     expect(body.error).toMatchObject({ code: -32602, message: expect.stringContaining(words) });
   });
@@ -160,7 +160,7 @@ describe('completion', () => {
   const review = { type: 'ref/prompt', name: 'org.review' };
 
   it('finds projects, stories and people by what arguments are called', async () => {
-    const { ana } = await library();
+    const { ana } = await createPromptLibrary();
     const { token } = ana.me;
     expect(await values(token, { type: 'ref/prompt', name: 'project.start' }, 'projectId', 'w')).toEqual([
       'WEB',
@@ -175,22 +175,22 @@ describe('completion', () => {
   });
 
   it('has nothing for what it does not know', async () => {
-    const { ana } = await library();
+    const { ana } = await createPromptLibrary();
     expect(await values(ana.me.token, review, 'note', 'x')).toEqual([]);
   });
 
   it.each(['NOPE-', 'NOPE-1', 'x'.repeat(300)])(
     'has nothing for what names nothing yet: %j',
     async (value) => {
-      const { ana } = await library();
+      const { ana } = await createPromptLibrary();
       expect(await values(ana.me.token, review, 'storyKey', value, '?project=WEB')).toEqual([]);
       expect(await values(ana.me.token, review, 'storyKey', value)).toEqual([]);
     },
   );
 
   it('finds the story that is typed, however many were changed since, and says where there are more', async () => {
-    const { ana } = await library();
-    const api = gateway.direct(ana.me.token);
+    const { ana } = await createPromptLibrary();
+    const api = gateway.apiClient(ana.me.token);
     const titles = Array.from({ length: 110 }, (_, index) => `Story ${index}`);
     await api.projects.convertLocal({
       ...{ localProjectId: 'many', key: 'MANY', name: 'Many' },
@@ -214,8 +214,8 @@ describe('resources', () => {
     (await gateway.rpc(token, 'resources/read', { uri })).body;
 
   it('are a story, its whole spec as Markdown, and the events of an execution', async () => {
-    const { ana } = await library();
-    const api = gateway.direct(ana.me.token);
+    const { ana } = await createPromptLibrary();
+    const api = gateway.apiClient(ana.me.token);
     const story = await read(ana.me.token, 'muster://stories/WEB-1');
     expect(story.result).toMatchObject({
       contents: [{ mimeType: 'application/json', text: expect.stringContaining('"title":"Sign in"') }],
@@ -232,13 +232,13 @@ describe('resources', () => {
   });
 
   it('are the newest items of the caller alone in the inbox', async () => {
-    const { ana, robo } = await library();
+    const { ana, robo } = await createPromptLibrary();
     const inboxOf = async (token: string) => {
       const { contents } = (await read(token, 'muster://inbox')).result as { contents: [{ text: string }] };
       return JSON.parse(contents[0].text) as { items: { seq: number; kind: string }[]; cursor: number };
     };
     expect(await inboxOf(robo.me.token)).toEqual({ items: [], cursor: 0 });
-    const { comments } = gateway.direct(robo.me.token);
+    const { comments } = gateway.apiClient(robo.me.token);
     for (let count = 0; count < 51; count += 1)
       await comments.create({ storyId: 'WEB-1', body: '@ana look' });
     const { items, cursor } = await inboxOf(ana.me.token);
@@ -279,19 +279,19 @@ describe('resources', () => {
     'muster://executions/x/events',
     'file:///etc/passwd',
   ])('are not found at %s', async (uri) => {
-    const { ana } = await library();
+    const { ana } = await createPromptLibrary();
     expect((await read(ana.me.token, uri)).error).toMatchObject({ code: -32602, data: { uri } });
   });
 
   it('are not found at an address of a megabyte', async () => {
-    const { ana } = await library();
+    const { ana } = await createPromptLibrary();
     const uri = `muster://stories/${'x'.repeat(1_100_000)}`;
     expect((await read(ana.me.token, uri)).error?.code).toBe(-32602);
   });
 
   it('are listed: the inbox, and what is open in the project of the connection, else what the caller works on', async () => {
-    const { ana, robo } = await library();
-    const api = gateway.direct(ana.me.token);
+    const { ana, robo } = await createPromptLibrary();
+    const api = gateway.apiClient(ana.me.token);
     const done = await api.stories.create({ projectId: 'WEB', title: 'Old' });
     await api.stories.updateStatus({ storyId: done.story.id, status: 'canceled' });
     const uris = async (token: string, query = '') => {
@@ -311,8 +311,8 @@ describe('resources', () => {
   });
 
   it('are seen by those alone who may see them', async () => {
-    const { ana, dan } = await library();
-    await gateway.direct(ana.me.token).projects.update({ projectId: 'WEB', visibility: 'private' });
+    const { ana, dan } = await createPromptLibrary();
+    await gateway.apiClient(ana.me.token).projects.update({ projectId: 'WEB', visibility: 'private' });
     expect((await read(dan.me.token, 'muster://stories/WEB-1')).error).toMatchObject({ code: -32602 });
   });
 });

@@ -211,7 +211,7 @@ describe('HTTP', () => {
     const call = { name: 'projects_create', arguments: { key: 'WEB', name: 'Web' } };
     const { headers } = await gateway.rpc(ana.me.token, 'tools/call', call, options);
     expect(headers.get('x-request-id')).toBe('seen-again');
-    const { items } = await gateway.direct(ana.me.token).audit.list({ operation: 'projects.create' });
+    const { items } = await gateway.apiClient(ana.me.token).audit.list({ operation: 'projects.create' });
     expect(items.map(({ requestId }) => requestId)).toEqual(['seen-again']);
   });
 });
@@ -357,7 +357,7 @@ describe('errors of calls', () => {
     const answer = await gateway.whileApiIsAway(() =>
       gateway.tool(ana.me.token, 'projects_create', { key: 'WEB', name: 'Web' }),
     );
-    const { items } = await gateway.direct(ana.me.token).projects.list();
+    const { items } = await gateway.apiClient(ana.me.token).projects.list();
     if (answer.isError === true) {
       // The outage lasted longer than the gateway retries.
       expect(answer.structuredContent.error).toMatchObject({ code: 'unavailable', status: 503 });

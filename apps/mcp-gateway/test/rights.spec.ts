@@ -8,12 +8,12 @@ import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();
 
-const listed = async ({ me }: Person): Promise<Set<string>> => {
+const listToolNames = async ({ me }: Person): Promise<Set<string>> => {
   const { body } = await gateway.rpc(me.token, 'tools/list', {}, { query: '?mode=full' });
   return new Set((body.result?.['tools'] as { name: string }[]).map(({ name }) => name));
 };
 /** Lists the names of operations that are tools and have the given property in the contract. */
-const named = (wanted: 'byMemberOnly' | 'readsInbox'): string[] =>
+const operationsWith = (wanted: 'byMemberOnly' | 'readsInbox'): string[] =>
   [...operations.values()]
     .filter((operation) => operation[wanted] && operation.surfaces.includes('tool'))
     .map(({ name }) => name);
@@ -23,8 +23,8 @@ describe("an agent's token", () => {
     const org = await createExampleOrg(gateway.world);
     const { orgId, ana } = org;
     const agent = await gateway.world.token(orgId, ana.me.memberId, { agent: 'Scribe' });
-    const [agents, members] = [await listed(agent), await listed(ana)];
-    const own = [...named('byMemberOnly'), ...named('readsInbox')];
+    const [agents, members] = [await listToolNames(agent), await listToolNames(ana)];
+    const own = [...operationsWith('byMemberOnly'), ...operationsWith('readsInbox')];
     expect(own).toEqual(expect.arrayContaining(['members.leave', 'devices.register', 'notifications.list']));
     for (const name of own) {
       const operation = operations.get(name);
@@ -55,10 +55,11 @@ describe("an agent's token", () => {
 
   it('reads the inbox where its member let it', async () => {
     const { orgId, ana } = await gateway.world.org();
-    const reader = await gateway.world.token(orgId, ana.me.memberId, { agent: 'Reader', inbox: true });
-    const tools = await listed(reader);
-    for (const name of named('readsInbox')) expect([name, tools.has(toolNameOf(name))]).toEqual([name, true]);
-    for (const name of named('byMemberOnly'))
+    const reader = await gateway.world.token(orgId, ana.me.memberId, { agent: 'Reader', mayReadInbox: true });
+    const tools = await listToolNames(reader);
+    for (const name of operationsWith('readsInbox'))
+      expect([name, tools.has(toolNameOf(name))]).toEqual([name, true]);
+    for (const name of operationsWith('byMemberOnly'))
       expect([name, tools.has(toolNameOf(name))]).toEqual([name, false]);
     const { structuredContent } = await gateway.tool(reader.me.token, 'notifications_list');
     expect(structuredContent['items']).toEqual([]);
@@ -69,7 +70,7 @@ it('a token that is bound to projects is shown no tool for what reaches beyond t
   const org = await createExampleOrg(gateway.world);
   const { orgId, ana, records } = org;
   const bound = await gateway.world.token(orgId, ana.me.memberId, { projectIds: [records.project] });
-  const tools = await listed(bound);
+  const tools = await listToolNames(bound);
   const all = [...operations.values()].filter(
     (operation) => operation.surfaces.includes('tool') && exampleCallerOf(operation, org) === ana,
   );

@@ -6,9 +6,9 @@ import { useGateway } from './gateway.ts';
 
 const gateway = useGateway({ OAUTH_ISSUER: 'https://muster.example', MCP_GATEWAY_KEY: 'k'.repeat(32) });
 
-async function board(spec = '# Passkeys'): Promise<string> {
+async function createTestBoard(spec = '# Passkeys'): Promise<string> {
   const { ana } = await gateway.world.org();
-  const api = gateway.direct(ana.me.token);
+  const api = gateway.apiClient(ana.me.token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   await api.stories.create({ projectId: 'WEB', title: 'Sign in with a passkey', spec });
   return ana.me.token;
@@ -16,7 +16,7 @@ async function board(spec = '# Passkeys'): Promise<string> {
 
 describe('the server', () => {
   it('says its name, its place and its mark in both eras', async () => {
-    const token = await board();
+    const token = await createTestBoard();
     const said = {
       ...{ name: 'muster', title: 'Muster', websiteUrl: 'https://muster.example' },
       icons: [
@@ -36,7 +36,7 @@ describe('the server', () => {
   });
 
   it('gives a tool a title that says more than its name', async () => {
-    const { body } = await gateway.rpc(await board(), 'tools/list', {}, { query: '?mode=core' });
+    const { body } = await gateway.rpc(await createTestBoard(), 'tools/list', {}, { query: '?mode=core' });
     const tools = body.result?.['tools'] as { name: string; title?: string }[];
     const titles = new Map(tools.map(({ name, title }) => [name, title]));
     expect([titles.get('comments_create'), titles.get('start_work')]).toEqual([
@@ -48,7 +48,7 @@ describe('the server', () => {
 
 describe('an answer', () => {
   it('names the texts in it that others wrote, and the instructions say what to think of them', async () => {
-    const token = await board();
+    const token = await createTestBoard();
     const { body } = await gateway.rpc(token, 'tools/call', {
       name: 'stories_list',
       arguments: { projectId: 'WEB' },
@@ -65,7 +65,7 @@ describe('an answer', () => {
     );
 
   it('that is cut leads to the whole spec, which can be read there', async () => {
-    const token = await board('A line of the spec.\n'.repeat(5_000));
+    const token = await createTestBoard('A line of the spec.\n'.repeat(5_000));
     const read = { name: 'storySpec_get', arguments: { storyId: 'WEB-1' } };
     const cut = await gateway.modern(token, 'tools/call', read);
     expect(linksIn(cut.body)).toEqual(['muster://stories/WEB-1/spec']);
@@ -79,7 +79,7 @@ describe('an answer', () => {
   });
 
   it('that is whole leads nowhere, nor does one of an old version or to a client that knows no links', async () => {
-    const token = await board('A line of the spec.\n'.repeat(5_000));
+    const token = await createTestBoard('A line of the spec.\n'.repeat(5_000));
     const spec = { name: 'storySpec_get', arguments: { storyId: 'WEB-1' } };
     const answers = [
       await gateway.modern(token, 'tools/call', { name: 'stories_get', arguments: { storyId: 'WEB-1' } }),

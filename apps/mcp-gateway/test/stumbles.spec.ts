@@ -27,7 +27,7 @@ describe('an agent', () => {
     ] as const;
     for (const [name, args] of steps) {
       expect((await gateway.tool(robo.me.token, name, args)).isError).toBeUndefined();
-      const api = gateway.direct(ben.me.token);
+      const api = gateway.apiClient(ben.me.token);
       const { items } = await api.locks.list({ projectId: 'WEB' });
       const { execution: now } = await api.deliveryExecutions.get({ executionId: held.executionId });
       expect(items.map(({ expiresAt }) => expiresAt)).toEqual([now.lease?.expiresAt]);

@@ -12,7 +12,7 @@ const open = new Set<AbortController>();
 
 beforeEach(async () => {
   people = await gateway.world.org();
-  ana = gateway.direct(people.ana.me.token);
+  ana = gateway.apiClient(people.ana.me.token);
   await ana.projects.create({ key: 'WEB', name: 'Website' });
   await ana.stories.create({ projectId: 'WEB', title: 'One' });
   await ana.stories.create({ projectId: 'WEB', title: 'Two' });
@@ -30,7 +30,7 @@ interface Message {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-interface Listening {
+interface SubscriptionStream {
   readonly response: Response;
   readonly messages: Message[];
   readonly updated: () => (string | undefined)[];
@@ -41,7 +41,7 @@ async function listen(
   token: string,
   resourceSubscriptions: readonly string[],
   { at = gateway.url(), query = '' } = {},
-): Promise<Listening> {
+): Promise<SubscriptionStream> {
   const leaving = new AbortController();
   open.add(leaving);
   const response = await fetch(`${at}${query}`, {
@@ -93,27 +93,27 @@ async function listen(
   return { response, messages, updated, ended };
 }
 
-const one = 'muster://stories/WEB-1';
+const storyUri = 'muster://stories/WEB-1';
 const rename = (storyId: string, title: string) => ana.stories.update({ storyId, title, expectedVersion: 1 });
 
 describe('subscriptions/listen', () => {
   it('names what it will tell of, and tells of each write to that and of nothing else', async () => {
-    const named = [one, `${one}/spec`, 'https://other.example', 'x'];
+    const named = [storyUri, `${storyUri}/spec`, 'https://other.example', 'x'];
     const dan = await listen(people.dan.me.token, named);
     expect(dan.messages[0]).toMatchObject({
       method: 'notifications/subscriptions/acknowledged',
       params: {
-        notifications: { resourceSubscriptions: [one, `${one}/spec`] },
+        notifications: { resourceSubscriptions: [storyUri, `${storyUri}/spec`] },
         _meta: { 'io.modelcontextprotocol/subscriptionId': 'listen-1' },
       },
     });
     await rename('WEB-2', 'Other');
     await rename('WEB-1', 'Renamed');
     await waitUntil(() => dan.updated().length > 0);
-    expect(dan.updated()).toEqual([one]);
+    expect(dan.updated()).toEqual([storyUri]);
     await ana.storySpec.update({ storyId: 'WEB-1', content: 'So', baseVersion: 0 });
-    await waitUntil(() => dan.updated().includes(`${one}/spec`));
-    expect(new Set(dan.updated())).toEqual(new Set([one, `${one}/spec`]));
+    await waitUntil(() => dan.updated().includes(`${storyUri}/spec`));
+    expect(new Set(dan.updated())).toEqual(new Set([storyUri, `${storyUri}/spec`]));
   });
 
   it('tells of what happens to an execution, also of what is no activity, and ends with it for who may not see it', async () => {
@@ -154,9 +154,9 @@ describe('subscriptions/listen', () => {
 
   it('takes few executions at once, since each is a call that waits', async () => {
     const uris = Array.from({ length: 6 }, (_, index) => `muster://executions/${index}/events`);
-    const dan = await listen(people.dan.me.token, [one, ...uris]);
+    const dan = await listen(people.dan.me.token, [storyUri, ...uris]);
     expect(dan.messages[0]?.params?.notifications).toEqual({
-      resourceSubscriptions: [one, ...uris.slice(0, 4)],
+      resourceSubscriptions: [storyUri, ...uris.slice(0, 4)],
     });
   });
 
@@ -167,7 +167,7 @@ describe('subscriptions/listen', () => {
     const uri = `muster://executions/${execution.id}/events`;
     const ben = await listen(people.ben.me.token, [uri]);
     await gateway.whileApiIsAway(async () => undefined);
-    ana = gateway.direct(people.ana.me.token);
+    ana = gateway.apiClient(people.ana.me.token);
     const held = { executionId: execution.id, leaseToken };
     await ana.deliveryExecutions.checkpoint({ ...held, summary: 'Right after' });
     await waitUntil(() => ben.updated().length === 1);
@@ -182,44 +182,46 @@ describe('subscriptions/listen', () => {
     await ana.projects.create({ key: 'HID', name: 'Hidden', visibility: 'private' });
     await ana.stories.create({ projectId: 'HID', title: 'Secret' });
     const [dan, owner] = await Promise.all(
-      [people.dan, people.ana].map(({ me }) => listen(me.token, ['muster://stories/HID-1', one])),
+      [people.dan, people.ana].map(({ me }) => listen(me.token, ['muster://stories/HID-1', storyUri])),
     );
     await rename('HID-1', 'Still secret');
     await rename('WEB-1', 'Renamed');
     await waitUntil(() => owner?.updated().length === 2 && dan?.updated().length === 1);
-    expect(dan?.updated()).toEqual([one]);
+    expect(dan?.updated()).toEqual([storyUri]);
     // A missing execution and a hidden one give the same response.
     expect(dan?.messages[0]).toEqual(owner?.messages[0]);
   });
 
   it('loses nothing while the API is started anew', async () => {
-    const dan = await listen(people.dan.me.token, [one, 'muster://stories/web-2']);
+    const dan = await listen(people.dan.me.token, [storyUri, 'muster://stories/web-2']);
     await gateway.whileApiIsAway(async () => undefined);
-    ana = gateway.direct(people.ana.me.token);
+    ana = gateway.apiClient(people.ana.me.token);
     await rename('WEB-1', 'Right after');
     await rename('WEB-2', 'And this');
     await waitUntil(() => dan.updated().length === 2);
-    expect(dan.updated()).toEqual([one, 'muster://stories/web-2']);
+    expect(dan.updated()).toEqual([storyUri, 'muster://stories/web-2']);
   });
 
   it('is passed on by the API as it comes', async () => {
-    const dan = await listen(people.dan.me.token, [one], { at: `${gateway.apiUrl()}/api/mcp` });
+    const dan = await listen(people.dan.me.token, [storyUri], { at: `${gateway.apiUrl()}/api/mcp` });
     expect(dan.response.headers.get('content-type')).toBe('text/event-stream');
     await rename('WEB-1', 'Renamed');
     await waitUntil(() => dan.updated().length === 1);
   });
 
   it('is no wider than what its connection was narrowed to', async () => {
-    const dan = await listen(people.dan.me.token, [one, `${one}/spec`], { query: '?exclude=stories_get' });
-    expect(dan.messages[0]?.params?.notifications).toEqual({ resourceSubscriptions: [`${one}/spec`] });
+    const dan = await listen(people.dan.me.token, [storyUri, `${storyUri}/spec`], {
+      query: '?exclude=stories_get',
+    });
+    expect(dan.messages[0]?.params?.notifications).toEqual({ resourceSubscriptions: [`${storyUri}/spec`] });
     await rename('WEB-1', 'Renamed');
     await ana.storySpec.update({ storyId: 'WEB-1', content: 'So', baseVersion: 0 });
     await waitUntil(() => dan.updated().length > 0);
-    expect(dan.updated()).toEqual([`${one}/spec`]);
+    expect(dan.updated()).toEqual([`${storyUri}/spec`]);
   });
 
   it('ends with the token, by the result that says that it is over', async () => {
-    const dan = await listen(people.dan.me.token, [one]);
+    const dan = await listen(people.dan.me.token, [storyUri]);
     await ana.members.removeMember({ memberId: people.dan.me.memberId });
     await rename('WEB-1', 'Renamed');
     await dan.ended;
@@ -229,9 +231,9 @@ describe('subscriptions/listen', () => {
 
   it('is one of the four streams of a member; a fifth ends the oldest by the result', async () => {
     const { token } = people.chloe.me;
-    const oldest = await listen(token, [one]);
-    for (let count = 0; count < 3; count += 1) await listen(token, [one]);
-    const [begun] = (await listen(token, [one])).messages;
+    const oldest = await listen(token, [storyUri]);
+    for (let count = 0; count < 3; count += 1) await listen(token, [storyUri]);
+    const [begun] = (await listen(token, [storyUri])).messages;
     expect(begun?.error).toBeUndefined();
     await oldest.ended;
     expect(oldest.messages.at(-1)).toMatchObject({ id: 'listen-1', result: { resultType: 'complete' } });
@@ -268,7 +270,7 @@ describe('subscriptions/listen', () => {
   });
 
   it('holds up no stop of the gateway', async () => {
-    const dan = await listen(people.dan.me.token, [one]);
+    const dan = await listen(people.dan.me.token, [storyUri]);
     const began = performance.now();
     await gateway.whileGatewayIsAway(() => pause(0));
     expect(performance.now() - began).toBeLessThan(10_000);

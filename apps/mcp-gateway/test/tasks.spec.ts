@@ -10,29 +10,29 @@ let ana: Client;
 
 beforeEach(async () => {
   people = await gateway.world.org();
-  ana = gateway.direct(people.ana.me.token);
+  ana = gateway.apiClient(people.ana.me.token);
   await ana.projects.create({ key: 'WEB', name: 'Website' });
   await ana.stories.create({ projectId: 'WEB', title: 'One' });
 });
 
-const capable: RpcOptions = {
+const taskCapabilities: RpcOptions = {
   meta: {
     'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
   },
 };
 const mention = (name: string) => ana.comments.create({ storyId: 'WEB-1', body: `@${name} look` });
 
-async function call(token: string, method: string, params: object, options: RpcOptions = capable) {
+async function call(token: string, method: string, params: object, options: RpcOptions = taskCapabilities) {
   const { body, text } = await gateway.modern(token, method, params, options);
   return body.result ?? { failed: body.error ?? text };
 }
-const wait = (args: object = {}, options?: RpcOptions) =>
+const callWaitFor = (args: object = {}, options?: RpcOptions) =>
   call(people.robo.me.token, 'tools/call', { name: 'wait_for', arguments: args }, options);
 const get = (taskId: unknown, token = people.robo.me.token) => call(token, 'tasks/get', { taskId });
 
 describe('a wait for the inbox', () => {
   it('becomes a task, which works until something comes in and then has the result of the call', async () => {
-    const created = await wait();
+    const created = await callWaitFor();
     const shared = {
       ...{ taskId: expect.any(String), createdAt: expect.any(String), lastUpdatedAt: expect.any(String) },
       ...{ ttlMs: 86_400_000, pollIntervalMs: 5_000 },
@@ -55,24 +55,24 @@ describe('a wait for the inbox', () => {
   });
 
   it('is answered directly if there are items, if it must not wait, and to a client without tasks', async () => {
-    expect(await wait({ waitSeconds: 0 })).toMatchObject({ resultType: 'complete' });
-    expect(await wait({ waitSeconds: 1 }, {})).toMatchObject({
+    expect(await callWaitFor({ waitSeconds: 0 })).toMatchObject({ resultType: 'complete' });
+    expect(await callWaitFor({ waitSeconds: 1 }, {})).toMatchObject({
       ...{ resultType: 'complete', structuredContent: { items: [] } },
     });
     await mention('robo');
-    expect(await wait()).toMatchObject({ structuredContent: { items: [{ kind: 'mention' }] } });
-    expect(await wait({ after: 1 })).toMatchObject({ resultType: 'task' });
+    expect(await callWaitFor()).toMatchObject({ structuredContent: { items: [{ kind: 'mention' }] } });
+    expect(await callWaitFor({ after: 1 })).toMatchObject({ resultType: 'task' });
   });
 
   it('keeps its task while the API is away', async () => {
-    const { taskId } = (await wait()) as { taskId: string };
+    const { taskId } = (await callWaitFor()) as { taskId: string };
     await gateway.whileApiIsAway(async () => undefined);
-    ana = gateway.direct(people.ana.me.token);
+    ana = gateway.apiClient(people.ana.me.token);
     expect(await get(taskId)).toMatchObject({ status: 'working' });
   });
 
   it('has a task of its caller alone, which acknowledges an update and a cancellation', async () => {
-    const { taskId } = (await wait()) as { taskId: string };
+    const { taskId } = (await callWaitFor()) as { taskId: string };
     const noSuchTask = { failed: { code: -32_602, message: expect.stringContaining('no such task') } };
     expect(await get(taskId, people.chloe.me.token)).toMatchObject(noSuchTask);
     expect(await get('made-up')).toMatchObject(noSuchTask);

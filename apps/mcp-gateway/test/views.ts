@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { type Browser } from 'playwright-core';
 import { type TestGateway } from './gateway.ts';
-import { type McpHost, openBrowser, openHost, type Shown } from './host.ts';
+import { type McpHost, openBrowser, openHost, type ViewContent } from './host.ts';
 
 export const mimeType = 'text/html;profile=mcp-app';
 
@@ -23,7 +23,7 @@ export type ViewsTeam = Awaited<ReturnType<typeof makeTeam>>;
 /** Creates an organization with one story that an agent holds and one in the backlog. */
 export async function makeTeam(gateway: TestGateway) {
   const people = await gateway.world.org();
-  const api = gateway.direct(people.ana.me.token);
+  const api = gateway.apiClient(people.ana.me.token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   await api.stories.create({
     projectId: 'WEB',
@@ -46,15 +46,15 @@ export const htmlOf = async (gateway: TestGateway, token: string, name: string):
 /** Describes tests of views; skipped if no browser is installed. */
 export const describeViews = openBrowser === undefined ? describe.skip : describe;
 
-export type Shows = (
+export type ShowView = (
   token: string,
   name: keyof typeof all,
   input: object,
-  how?: Partial<Shown>,
+  how?: Partial<ViewContent>,
 ) => Promise<McpHost>;
 
 /** Returns a function that calls a tool as a host does for its model, and shows the result. */
-export function useViews(gateway: TestGateway): Shows {
+export function useViews(gateway: TestGateway): ShowView {
   let browser: Browser;
   beforeAll(async () => {
     if (openBrowser !== undefined) browser = await openBrowser();

@@ -67,7 +67,12 @@ async function findUnusedFolder(parentFolder: string, name: string): Promise<str
 
 async function planStoryWork(
   session: RunnerSession,
-  { own, lease, config, base }: { own: OwnedEntry; lease: HeldLease; config: WorkConfig; base: BaseCommit },
+  {
+    journalEntry: own,
+    lease,
+    config,
+    base,
+  }: { journalEntry: OwnedEntry; lease: HeldLease; config: WorkConfig; base: BaseCommit },
   story: { readonly id: string; readonly key: string; readonly title: string },
 ): Promise<StoryWork> {
   const { repository } = session;
@@ -168,7 +173,8 @@ export async function prepareRun(
     return { ...run, work, worktree: worktreeAt(work.folder, before.work.gitDir) };
   }
   try {
-    const planned = before.work ?? (await planStoryWork(session, { own, lease, config, base }, story));
+    const planned =
+      before.work ?? (await planStoryWork(session, { journalEntry: own, lease, config, base }, story));
     await own.recordNextStep({ step: 'taken', work: planned });
     const worktree = before.here
       ? await switchCheckout(run, planned)

@@ -20,7 +20,7 @@ const write = async (name: string, text = ''): Promise<void> => {
  * Creates a checkout that ignores `.env*`, `local/` and `dist/`, and whose base has `list` as its
  * `.worktreeinclude`. Returns the included files.
  */
-async function includedBy(list: string): Promise<string[]> {
+async function includedFilesFor(list: string): Promise<string[]> {
   const git = createGitRunner({ folder });
   await git(['init', '--quiet', '--initial-branch=main']);
   await write('.gitignore', '.env*\nlocal/\ndist/\n');
@@ -36,17 +36,17 @@ async function includedBy(list: string): Promise<string[]> {
 
 describe('.worktreeinclude', () => {
   it('names ignored files, and no others', async () => {
-    expect(await includedBy('# For tests\n.env.test\n\nlocal/\nnotes\nsrc/\n')).toEqual([
+    expect(await includedFilesFor('# For tests\n.env.test\n\nlocal/\nnotes\nsrc/\n')).toEqual([
       '.env.test',
       'local/a/key',
     ]);
   });
 
   it('is read as well where its lines end as on Windows', async () => {
-    expect(await includedBy('.env*\r\n!.env\r\n')).toEqual(['.env.test']);
+    expect(await includedFilesFor('.env*\r\n!.env\r\n')).toEqual(['.env.test']);
   });
 
   it('has none copied where it is empty', async () => {
-    expect(await includedBy('')).toEqual([]);
+    expect(await includedFilesFor('')).toEqual([]);
   });
 });

@@ -16,28 +16,28 @@ const json =
   };
 const refused = (status: number, code: string): Answer =>
   json(status, { code, message: 'No.', status, requestId: 'r', details: {} });
-const cut: Answer = (response) => {
+const dropConnection: Answer = (response) => {
   response.destroy();
 };
 const noEvents = json(200, { items: [], cursor: 'c' });
 const acquired = { execution: { targetId: 's' }, leaseToken: 't', resumed: false, signals: [], skipped: [] };
 const noStory = { ...acquired, execution: null, leaseToken: null };
 
-const closing: (() => void)[] = [];
+const cleanups: (() => void)[] = [];
 afterEach(() => {
-  for (const close of closing.splice(0)) close();
+  for (const close of cleanups.splice(0)) close();
 });
 
 /** Returns a client of a server that gives these answers in turn. */
 async function connectTo(answers: readonly Answer[]) {
   let calls = 0;
   const server = createServer((request, response) => {
-    const answer = answers[calls] ?? cut;
+    const answer = answers[calls] ?? dropConnection;
     calls += 1;
     request.resume().on('end', () => answer(response));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => server.close().closeAllConnections());
+  cleanups.push(() => server.close().closeAllConnections());
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return createClient(httpTransport({ baseUrl, token: 't' }));
 }
@@ -65,8 +65,9 @@ async function takeFrom(answers: readonly Answer[], waits = true, storyId?: stri
 
 describe('a runner that waits for a story', () => {
   it('keeps waiting while no call is answered', async () => {
-    const untilIdle = [cut, noEvents, refused(500, 'internal'), noEvents, json(200, noStory)];
-    const { execution } = (await takeFrom([...untilIdle, cut, noEvents, json(200, acquired)])) ?? {};
+    const untilIdle = [dropConnection, noEvents, refused(500, 'internal'), noEvents, json(200, noStory)];
+    const { execution } =
+      (await takeFrom([...untilIdle, dropConnection, noEvents, json(200, acquired)])) ?? {};
     expect(execution).toEqual({ targetId: 's' });
   });
 
@@ -78,7 +79,7 @@ describe('a runner that waits for a story', () => {
 });
 
 it('a runner that does not wait for a story ends with the failure of the call', async () => {
-  await expect(takeFrom([cut], false)).rejects.toThrow('no answer');
+  await expect(takeFrom([dropConnection], false)).rejects.toThrow('no answer');
 });
 
 describe('a call that outlasts an outage', () => {
@@ -89,15 +90,19 @@ describe('a call that outlasts an outage', () => {
   const { signal } = new AbortController();
 
   it('is made again until it is answered', async () => {
-    const answer = await callUntil([cut, refused(503, 'unavailable'), json(200, noStory)], signal);
+    const answer = await callUntil([dropConnection, refused(503, 'unavailable'), json(200, noStory)], signal);
     expect(answer).toMatchObject({ execution: null });
-    await expect(callUntil([cut, refused(401, 'unauthorized')], signal)).rejects.toMatchObject({
+    await expect(callUntil([dropConnection, refused(401, 'unauthorized')], signal)).rejects.toMatchObject({
       status: 401,
     });
   });
 
   it('acquires the story that was requested during the outage', async () => {
-    const taken = await takeFrom([cut, refused(503, 'unavailable'), json(200, acquired)], false, 'WEB-1');
+    const taken = await takeFrom(
+      [dropConnection, refused(503, 'unavailable'), json(200, acquired)],
+      false,
+      'WEB-1',
+    );
     expect(taken?.execution).toEqual({ targetId: 's' });
   });
 
@@ -105,9 +110,9 @@ describe('a call that outlasts an outage', () => {
     const leaving = new AbortController();
     const leave: Answer = (response) => {
       leaving.abort();
-      cut(response);
+      dropConnection(response);
     };
-    expect(await callUntil([cut, leave], leaving.signal)).toBeUndefined();
+    expect(await callUntil([dropConnection, leave], leaving.signal)).toBeUndefined();
   });
 });
 
@@ -118,7 +123,7 @@ describe('the end of an agent', () => {
       execution: { id: 'e', lease: { ttlSeconds: 600 } },
       ...{ leaseToken: 't', resumed: false, signals: [] },
     } as unknown as Acquired);
-    closing.push(lease.putDown);
+    cleanups.push(lease.putDown);
     return judgeEnding({ client, lease } as ReadyRun, {
       ...{ kind: 'over', tail: '' },
       result: result && { outcome: result, summary: 'No way' },
@@ -126,7 +131,7 @@ describe('the end of an agent', () => {
   };
 
   it('leads to a verdict while Muster cannot be reached', async () => {
-    expect(await judgeAfter(cut)).toBe('unchecked');
+    expect(await judgeAfter(dropConnection)).toBe('unchecked');
     expect(await judgeAfter(refused(503, 'unavailable'), 'failed')).toMatchObject({
       outcome: 'failed',
       summary: 'No way',

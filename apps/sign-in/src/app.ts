@@ -54,7 +54,7 @@ export async function createSignIn(
   );
   const { pool } = nodes;
   const service = createService({
-    ...{ name: 'sign-in', logger, mostInFlight: maxInFlightRequests, toApiError },
+    ...{ name: 'sign-in', logger, maxInFlight: maxInFlightRequests, toApiError },
     checks: nodeHealthChecks(nodes, url, addresses),
     trustProxy: config.TRUST_PROXY ?? false,
     renderErrorPage: errorPage,

@@ -17,7 +17,7 @@ export interface IssuerFlow extends IssuerSignInState {
   readonly orgId: string;
   /** The path to which the person is redirected afterwards. */
   readonly to: string;
-  readonly isAnew: boolean;
+  readonly requiresReauthentication: boolean;
 }
 
 /** Claims of an issuer about a person. An invalid address or name is null. */
@@ -71,10 +71,22 @@ export function createIssuers({ sender, seals }: IssuersOptions): Issuers {
   return {
     beginSignIn: async (provider, { redirectUrl, to, email, isAnew }) => {
       const provenWithinSeconds = isAnew ? identityProofValidMinutes * 60 : null;
-      const { address, question } = await signIn.startSignIn(issuerOf(provider), {
-        ...{ redirectUrl, email, provenWithinSeconds },
-      });
-      return { address, flow: { ...question, providerId: provider.id, orgId: provider.orgId, to, isAnew } };
+      const { authorizationUrl: address, signInState: question } = await signIn.startSignIn(
+        issuerOf(provider),
+        {
+          ...{ redirectUrl, email, maxAuthAgeSeconds: provenWithinSeconds },
+        },
+      );
+      return {
+        address,
+        flow: {
+          ...question,
+          providerId: provider.id,
+          orgId: provider.orgId,
+          to,
+          requiresReauthentication: isAnew,
+        },
+      };
     },
     completeSignIn: async (provider, flow, at) => {
       const claims = await signIn.finishSignIn(issuerOf(provider), flow, at, ['email']);
@@ -82,8 +94,9 @@ export function createIssuers({ sender, seals }: IssuersOptions): Issuers {
         throw new Error('the issuer calls the person by no subject');
       const { data: email = null } = EmailAddress.safeParse(claims.email);
       const { data: name = null } = MemberName.safeParse(claims.name);
-      const provenAt = claims.provenAt ?? (flow.isAnew ? unknownAuthenticationTime : null);
-      return { ...claims, email, name, provenAt };
+      const provenAt =
+        claims.authenticatedAt ?? (flow.requiresReauthentication ? unknownAuthenticationTime : null);
+      return { ...claims, email, name, authenticatedAt: provenAt };
     },
   };
 }

@@ -22,11 +22,11 @@ export interface BrowserDevice {
   readonly cdp: CDPSession;
   readonly authenticatorId: string;
   /** Sets whether user verification succeeds. */
-  readonly verify: (does: boolean) => Promise<void>;
+  readonly setUserVerified: (does: boolean) => Promise<void>;
 }
 
 /** Opens a page with a virtual authenticator that stores passkeys. */
-export async function deviceIn(context: BrowserContext): Promise<BrowserDevice> {
+export async function createDeviceIn(context: BrowserContext): Promise<BrowserDevice> {
   const page = await context.newPage();
   const cdp = await context.newCDPSession(page);
   await cdp.send('WebAuthn.enable');
@@ -38,7 +38,7 @@ export async function deviceIn(context: BrowserContext): Promise<BrowserDevice> 
   });
   return {
     ...{ page, cdp, authenticatorId },
-    verify: async (isUserVerified) => {
+    setUserVerified: async (isUserVerified) => {
       await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
     },
   };

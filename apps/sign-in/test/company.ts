@@ -14,7 +14,7 @@ export interface CompanyWithProvider {
   employee(claims?: Employee): Promise<{ email: string; subject: string; memberId: string }>;
 }
 
-export async function nameCompany(
+export async function createCompany(
   installation: Installation,
   company: CompanyIssuer,
 ): Promise<CompanyWithProvider> {

@@ -5,7 +5,7 @@ import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { useCompanyIssuer } from '@muster/testing/company';
 import { inBrowser, useLooks } from '@muster/testing/looks';
-import { nameCompany } from './company.ts';
+import { createCompany } from './company.ts';
 import { useInstallation } from './installation.ts';
 import { callWith, clientOf, register } from './oauth.ts';
 
@@ -18,23 +18,26 @@ const company = useCompanyIssuer();
 const { withPage, look } = useLooks();
 
 /** The program's server, to which the browser is redirected. */
-let program: Server;
+let clientServer: Server;
 let redirectUri = '';
 beforeAll(async () => {
-  program = createServer((_request, response) => response.end('Back at the program')).listen(0, '127.0.0.1');
-  await once(program, 'listening');
-  redirectUri = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`;
+  clientServer = createServer((_request, response) => response.end('Back at the program')).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(clientServer, 'listening');
+  redirectUri = `http://127.0.0.1:${(clientServer.address() as AddressInfo).port}/callback`;
 });
 afterAll(() => {
-  program.close();
-  program.closeAllConnections();
+  clientServer.close();
+  clientServer.closeAllConnections();
 });
 
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   inBrowser(
     'a person signs in at their company, lets a program in, and the program calls as their agent',
     async () => {
-      const named = await nameCompany(installation, company);
+      const named = await createCompany(installation, company);
       const { email, subject } = await named.employee();
       const client = clientOf(installation, await register(installation, { redirect_uris: [redirectUri] }));
       await withPage(

@@ -64,7 +64,7 @@ export interface Installation {
 export interface InstallationOptions {
   readonly host?: string;
   readonly hasGateway?: boolean;
-  readonly outbound?: SenderOptions;
+  readonly senderOptions?: SenderOptions;
   /** Non-public networks in which issuers may be called. */
   readonly networks?: string;
 }
@@ -75,7 +75,12 @@ export const gatewayKey = 'g'.repeat(32);
 /** Starts the installation for the spec file that calls it. */
 export function useInstallation(
   environment: Record<string, string> = {},
-  { host = '127.0.0.1', hasGateway = false, outbound, networks = '' }: InstallationOptions = {},
+  {
+    host = '127.0.0.1',
+    hasGateway = false,
+    senderOptions: outbound,
+    networks = '',
+  }: InstallationOptions = {},
 ): Installation {
   const world = useWorld({});
   let [api, gateway]: (AppProcess | undefined)[] = [];

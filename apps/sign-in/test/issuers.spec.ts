@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useCompanyIssuer } from '@muster/testing/company';
-import { nameCompany, type CompanyWithProvider } from './company.ts';
+import { createCompany, type CompanyWithProvider } from './company.ts';
 import { type VisitedPage, type Browser, type VisitedHeaders, useInstallation } from './installation.ts';
 
 const installation = useInstallation({}, { host: 'localhost', networks: '127.0.0.0/8:*' });
@@ -11,11 +11,11 @@ const company = useCompanyIssuer();
 
 let named: CompanyWithProvider;
 beforeEach(async () => {
-  named = await nameCompany(installation, company);
+  named = await createCompany(installation, company);
 });
 
 /** Starts to sign in at a provider and returns the URL that the browser is sent to. */
-async function begin(browser: Browser, form: Record<string, string> = {}): Promise<string> {
+async function startSignIn(browser: Browser, form: Record<string, string> = {}): Promise<string> {
   const answer = await browser.submit('/auth/issuer', {
     provider: named.providerId,
     to: '/sign-in',
@@ -26,17 +26,17 @@ async function begin(browser: Browser, form: Record<string, string> = {}): Promi
   return refresh.slice('0;url='.length);
 }
 /** Opens the URL to which the issuer redirects the browser, with the headers of a cross-site redirect. */
-const comeBack = (browser: Browser, at: string): Promise<VisitedPage> => {
+const returnFromIssuer = (browser: Browser, at: string): Promise<VisitedPage> => {
   const { pathname, search } = new URL(at);
   const headers: VisitedHeaders = { 'sec-fetch-site': 'cross-site' };
   return browser.open(pathname + search, headers);
 };
 async function signInAt(subject: string, browser = installation.browser()): Promise<VisitedPage> {
-  return comeBack(browser, await company.signIn(await begin(browser), subject));
+  return returnFromIssuer(browser, await company.signIn(await startSignIn(browser), subject));
 }
-const isIn = async (browser: Browser): Promise<boolean> =>
+const isSignedIn = async (browser: Browser): Promise<boolean> =>
   (await browser.open('/auth/session', { 'sec-fetch-site': 'same-origin' })).status === 200;
-const altered = (at: string, name: string, value: string | null): string => {
+const withParameter = (at: string, name: string, value: string | null): string => {
   const url = new URL(at);
   if (value === null) url.searchParams.delete(name);
   else url.searchParams.set(name, value);
@@ -70,12 +70,12 @@ describe('signing in at an issuer', () => {
   it('lets a member in, with PKCE, state and nonce, and a fresh session', async () => {
     const { subject, email, memberId } = await named.employee();
     const browser = installation.browser();
-    const address = new URL(await begin(browser, { email }));
+    const address = new URL(await startSignIn(browser, { email }));
     expect(Object.fromEntries(address.searchParams)).toMatchObject({
       ...{ response_type: 'code', code_challenge_method: 'S256', login_hint: email },
       ...{ state: expect.any(String), nonce: expect.any(String), scope: 'openid email profile' },
     });
-    const { status, location } = await comeBack(browser, await company.signIn(address.href, subject));
+    const { status, location } = await returnFromIssuer(browser, await company.signIn(address.href, subject));
     expect([status, location]).toEqual([303, '/sign-in']);
     const { status: called, body } = await browser.call(named.orgId, 'session.identity');
     expect([called, body['member']]).toMatchObject([200, { id: memberId }]);
@@ -110,12 +110,12 @@ describe('signing in at an issuer', () => {
     const browser = installation.browser();
     await signInAt(subject, browser);
     const before = browser.session();
-    const address = await begin(browser);
+    const address = await startSignIn(browser);
     expect(Object.fromEntries(new URL(address).searchParams)).toMatchObject({
       prompt: 'login',
       max_age: '600',
     });
-    await comeBack(browser, await company.signIn(address, subject));
+    await returnFromIssuer(browser, await company.signIn(address, subject));
     expect(browser.session()).not.toBe(before);
     const { status } = await browser.call(named.orgId, 'passkeys.delete', { passkeyId: newId() });
     expect(status).toBe(404);
@@ -179,8 +179,8 @@ describe('an attack', () => {
     );
     // Without `prompt` and `max_age` the issuer does not authenticate the person again, and its response has
     // no time of authentication.
-    const asked = altered(altered(await begin(browser), 'prompt', null), 'max_age', null);
-    expect((await comeBack(browser, await company.signIn(asked, subject))).status).toBe(303);
+    const asked = withParameter(withParameter(await startSignIn(browser), 'prompt', null), 'max_age', null);
+    expect((await returnFromIssuer(browser, await company.signIn(asked, subject))).status).toBe(303);
     const deletes = () => browser.call(named.orgId, 'passkeys.delete', { passkeyId: newId() });
     expect((await deletes()).status).toBe(403);
     await signInAt(subject, browser);
@@ -189,7 +189,7 @@ describe('an attack', () => {
 
   const refused = async (answer: VisitedPage, browser: Browser): Promise<void> => {
     expect([403, 410]).toContain(answer.status);
-    expect(await isIn(browser)).toBe(false);
+    expect(await isSignedIn(browser)).toBe(false);
   };
 
   it('by an address that the issuer has not verified joins no account', async () => {
@@ -230,20 +230,20 @@ describe('an attack', () => {
 
   it('by leading another browser to one’s own answer does not sign it in', async () => {
     const { subject } = await named.employee();
-    const at = await company.signIn(await begin(installation.browser()), subject);
+    const at = await company.signIn(await startSignIn(installation.browser()), subject);
     const victim = installation.browser();
-    await refused(await comeBack(victim, at), victim);
-    await begin(victim);
-    await refused(await comeBack(victim, at), victim);
+    await refused(await returnFromIssuer(victim, at), victim);
+    await startSignIn(victim);
+    await refused(await returnFromIssuer(victim, at), victim);
   });
 
   it('by one’s own code in the answer to another’s question fails for its verifier', async () => {
     const { subject } = await named.employee();
-    const own = new URL(await company.signIn(await begin(installation.browser()), subject));
+    const own = new URL(await company.signIn(await startSignIn(installation.browser()), subject));
     const victim = installation.browser();
-    const asked = new URL(await begin(victim));
+    const asked = new URL(await startSignIn(victim));
     const state = asked.searchParams.get('state');
-    await refused(await comeBack(victim, altered(own.href, 'state', state)), victim);
+    await refused(await returnFromIssuer(victim, withParameter(own.href, 'state', state)), victim);
   });
 
   it.each([
@@ -254,38 +254,38 @@ describe('an attack', () => {
   ])('by an answer with %s fails', async (_, name, value) => {
     const { subject } = await named.employee();
     const browser = installation.browser();
-    const at = await company.signIn(await begin(browser), subject);
-    await refused(await comeBack(browser, altered(at, name, value)), browser);
+    const at = await company.signIn(await startSignIn(browser), subject);
+    await refused(await returnFromIssuer(browser, withParameter(at, name, value)), browser);
   });
 
   it('by an ID token that was made for another question fails for its nonce', async () => {
     const { subject } = await named.employee();
     const browser = installation.browser();
-    const asked = altered(await begin(browser), 'nonce', 'of-another-question');
-    await refused(await comeBack(browser, await company.signIn(asked, subject)), browser);
+    const asked = withParameter(await startSignIn(browser), 'nonce', 'of-another-question');
+    await refused(await returnFromIssuer(browser, await company.signIn(asked, subject)), browser);
   });
 
   it('by an answer that comes too late, or to a browser that asked for something else, fails', async () => {
     const { subject } = await named.employee();
     const browser = installation.browser();
-    const at = await company.signIn(await begin(browser), subject);
+    const at = await company.signIn(await startSignIn(browser), subject);
     await world.rows(`update sign_in.flows set expires_at = now() where kind = 'issuer'`);
-    await refused(await comeBack(browser, at), browser);
+    await refused(await returnFromIssuer(browser, at), browser);
     const other = installation.browser();
-    const second = await company.signIn(await begin(other), subject);
+    const second = await company.signIn(await startSignIn(other), subject);
     await world.rows(`update sign_in.flows set kind = 'passkey'`);
-    await refused(await comeBack(other, second), other);
+    await refused(await returnFromIssuer(other, second), other);
   });
 
   it('by a second try after one that failed fails: a try uses the question up', async () => {
     const { subject } = await named.employee();
     const browser = installation.browser();
-    const at = await company.signIn(await begin(browser), subject);
+    const at = await company.signIn(await startSignIn(browser), subject);
     const flow = browser.cookies.get('muster-flow') ?? '';
-    await refused(await comeBack(browser, altered(at, 'state', 'guessed')), browser);
+    await refused(await returnFromIssuer(browser, withParameter(at, 'state', 'guessed')), browser);
     browser.cookies.set('muster-flow', flow);
-    expect((await comeBack(browser, at)).status).toBe(410);
-    expect(await isIn(browser)).toBe(false);
+    expect((await returnFromIssuer(browser, at)).status).toBe(410);
+    expect(await isSignedIn(browser)).toBe(false);
   });
 
   it('by preparing an account for somebody else leaves the attacker nothing in it', async () => {
@@ -312,21 +312,21 @@ describe('an attack', () => {
   it('by the answer to a question of another organization fails', async () => {
     const { subject } = await named.employee();
     const browser = installation.browser();
-    const at = await company.signIn(await begin(browser), subject);
+    const at = await company.signIn(await startSignIn(browser), subject);
     const { orgId } = await world.org();
     // The code is not sent to another organization's issuer.
-    expect((await comeBack(browser, at.replace(named.orgId, orgId))).status).toBe(410);
-    expect(await isIn(browser)).toBe(false);
+    expect((await returnFromIssuer(browser, at.replace(named.orgId, orgId))).status).toBe(410);
+    expect(await isSignedIn(browser)).toBe(false);
   });
 
   it('by an answer that was used fails', async () => {
     const { subject } = await named.employee();
     const browser = installation.browser();
-    const at = await company.signIn(await begin(browser), subject);
-    expect((await comeBack(browser, at)).status).toBe(303);
+    const at = await company.signIn(await startSignIn(browser), subject);
+    expect((await returnFromIssuer(browser, at)).status).toBe(303);
     const kept = installation.browser();
-    await refused(await comeBack(kept, at), kept);
-    expect((await comeBack(browser, at)).status).toBe(410);
+    await refused(await returnFromIssuer(kept, at), kept);
+    expect((await returnFromIssuer(browser, at)).status).toBe(410);
   });
 
   it('by a page of another origin begins nothing', async () => {
@@ -343,15 +343,15 @@ describe('an attack', () => {
     await signInAt(subject, browser);
     const thief = installation.browser();
     thief.cookies.set('muster', before);
-    expect(await isIn(thief)).toBe(false);
-    expect(await isIn(browser)).toBe(true);
+    expect(await isSignedIn(thief)).toBe(false);
+    expect(await isSignedIn(browser)).toBe(true);
   });
 
   it('by the address to go on to leads nowhere else', async () => {
     const { subject } = await named.employee();
     const browser = installation.browser();
-    const address = await begin(browser, { to: '//evil.example' });
-    const { location } = await comeBack(browser, await company.signIn(address, subject));
+    const address = await startSignIn(browser, { to: '//evil.example' });
+    const { location } = await returnFromIssuer(browser, await company.signIn(address, subject));
     expect(location).toBe('/sign-in');
   });
 });

@@ -4,12 +4,12 @@ import { newId } from '@muster/driver';
 import { request } from 'undici';
 import { useInstallation } from './installation.ts';
 
-const most = 12;
-const installation = useInstallation({ LIMIT_SIGN_IN: `${most}/600` }, { host: 'localhost' });
+const maxRequests = 12;
+const installation = useInstallation({ LIMIT_SIGN_IN: `${maxRequests}/600` }, { host: 'localhost' });
 
 /** Gives each test its own network, which the API passes on. */
-let networks = 0;
-const json = { 'content-type': 'application/json' };
+let networkCount = 0;
+const jsonHeaders = { 'content-type': 'application/json' };
 
 describe('an address tries no more than it may', () => {
   it.each<[string, 'GET' | 'POST', string, string, Record<string, string>]>([
@@ -19,11 +19,11 @@ describe('an address tries no more than it may', () => {
     ['codes', 'POST', '/auth/code', 'code=BCDFGHJK', {}],
     ['ways to issuers', 'POST', '/auth/issuer', `provider=${newId()}`, {}],
     ['answers of issuers', 'GET', `/auth/issuer/${newId()}?code=x`, '', {}],
-    ['challenges', 'POST', '/auth/passkey/options', '{}', json],
-    ['passkeys', 'POST', '/auth/passkey', '{}', json],
+    ['challenges', 'POST', '/auth/passkey/options', '{}', jsonHeaders],
+    ['passkeys', 'POST', '/auth/passkey', '{}', jsonHeaders],
   ])('%s', async (_what, method, path, body, headers) => {
-    networks += 1;
-    const from = `198.51.100.${networks}`;
+    networkCount += 1;
+    const from = `198.51.100.${networkCount}`;
     const ask = async (): Promise<number> => {
       const answer = await request(new URL(path, installation.signInUrl()), {
         method,
@@ -37,7 +37,7 @@ describe('an address tries no more than it may', () => {
       return answer.statusCode;
     };
     const statuses: number[] = [];
-    for (let index = 0; index < most; index += 1) statuses.push(await ask());
+    for (let index = 0; index < maxRequests; index += 1) statuses.push(await ask());
     expect(statuses).not.toContain(429);
     expect(await ask()).toBe(429);
   });

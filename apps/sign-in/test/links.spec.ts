@@ -11,7 +11,7 @@ const { world } = installation;
 
 let count = 0;
 /** Creates a member with an address that only this test uses. */
-async function someone(): Promise<{ email: string; orgId: string; memberId: string }> {
+async function createMember(): Promise<{ email: string; orgId: string; memberId: string }> {
   const { orgId, chloe } = await world.org();
   const email = `chloe-${(count += 1)}@acme.example`;
   const { memberId } = chloe.me;
@@ -20,7 +20,7 @@ async function someone(): Promise<{ email: string; orgId: string; memberId: stri
 }
 
 /** Requests links in a person's name, each from a different network. */
-const askElsewhere = (email: string, times: number) =>
+const requestLinksElsewhere = (email: string, times: number) =>
   world.rows(
     `insert into sign_in.sign_ins (id, hash, code_hash, nonce_hash, email, return_to, ip, expires_at)
      select gen_random_uuid(), sha256(convert_to(n || $1::text, 'UTF8')), sha256('c'), sha256(convert_to(n || $1::text, 'UTF8')), $1::text, '/',
@@ -31,7 +31,7 @@ const askElsewhere = (email: string, times: number) =>
 
 describe('a link', () => {
   it('signs in the browser that asked for it, once, and leads to where its person was going', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const browser = installation.browser();
     expect(await browser.submit('/auth/link', { email, to: '/console/board?a=1' })).toMatchObject({
       status: 303,
@@ -55,7 +55,7 @@ describe('a link', () => {
   });
 
   it('that was forwarded to another browser signs in nobody there, and still does where it was asked for', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const [own, other] = [installation.browser(), installation.browser()];
     await own.submit('/auth/link', { email });
     const { token, code } = await installation.link(email);
@@ -64,7 +64,7 @@ describe('a link', () => {
     expect((await other.submit('/auth/link/use', { token })).status).toBe(410);
     expect((await other.submit('/auth/code', { code })).status).toBe(422);
     // A browser with a pending link for another address cannot redeem this link.
-    await other.submit('/auth/link', { email: (await someone()).email });
+    await other.submit('/auth/link', { email: (await createMember()).email });
     expect((await other.submit('/auth/link/use', { token })).status).toBe(410);
     expect((await other.submit('/auth/code', { code })).status).toBe(422);
     expect(other.cookies.has('muster')).toBe(false);
@@ -72,7 +72,7 @@ describe('a link', () => {
   });
 
   it('is not used up by who only looks at it, such as a program that reads mails', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const [own, reader] = [installation.browser(), installation.browser()];
     await own.submit('/auth/link', { email });
     const { token } = await installation.link(email);
@@ -81,7 +81,7 @@ describe('a link', () => {
   });
 
   it('is over after a quarter of an hour', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const browser = installation.browser();
     await browser.submit('/auth/link', { email });
     const { token, code } = await installation.link(email);
@@ -94,7 +94,7 @@ describe('a link', () => {
 
 describe('the code of a mail', () => {
   it('signs in the browser that asked, where the mail was read elsewhere', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const browser = installation.browser();
     await browser.submit('/auth/link', { email });
     const { code } = await installation.link(email);
@@ -104,7 +104,7 @@ describe('the code of a mail', () => {
   });
 
   it('is good once, and takes its link along', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const browser = installation.browser();
     await browser.submit('/auth/link', { email });
     const { token, code } = await installation.link(email);
@@ -119,7 +119,7 @@ describe('the code of a mail', () => {
   });
 
   it('may be missed three times, and then neither it nor the link is good', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const browser = installation.browser();
     await browser.submit('/auth/link', { email });
     const { token, code } = await installation.link(email);
@@ -133,7 +133,7 @@ describe('the code of a mail', () => {
 
 describe('who asks', () => {
   it('is answered the same for an address that is known and one that is not; only one of them gets a mail', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const stranger = `stranger-${(count += 1)}@acme.example`;
     const answers = [];
     for (const one of [stranger, email]) {
@@ -148,7 +148,7 @@ describe('who asks', () => {
   });
 
   it('gets five mails to an address in a quarter of an hour, and no word that there were no more', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const browser = installation.browser();
     for (let mail = 1; mail <= 5; mail += 1) {
       await browser.submit('/auth/link', { email });
@@ -162,9 +162,9 @@ describe('who asks', () => {
   });
 
   it('is not kept out by strangers in other networks, however often those ask for mails', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     await installation.signIn(email);
-    await askElsewhere(email, 200);
+    await requestLinksElsewhere(email, 200);
     const kept = () => world.rows('select id from sign_in.sign_ins where email = $1', email);
     const before = (await kept()).length;
     await installation.browser().submit('/auth/link', { email });
@@ -175,13 +175,13 @@ describe('who asks', () => {
   });
 
   it('is known in all addresses of an IPv6 network in which there is a session', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     await installation.signIn(email);
     await world.rows(
       `update sign_in.sessions set ip = '2001:db8:0:1::1' where account_id = (select id from sign_in.accounts where email = $1)`,
       email,
     );
-    await askElsewhere(email, 20);
+    await requestLinksElsewhere(email, 20);
     const kept = () => world.rows('select id from sign_in.sign_ins where email = $1', email);
     const before = (await kept()).length;
     const visitor = createVisitor(() => installation.signInUrl());
@@ -194,14 +194,14 @@ describe('who asks', () => {
   });
 
   it('is not kept out by strangers in the same network, in a browser in which they signed in before', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const browser = await installation.signIn(email);
     await browser.submit('/auth/sign-out', {});
     for (let mail = 1; mail <= 20; mail += 1) await installation.browser().submit('/auth/link', { email });
-    await askElsewhere(email, 20);
+    await requestLinksElsewhere(email, 20);
     const kept = () => world.rows('select id from sign_in.sign_ins where email = $1', email);
     const before = (await kept()).length;
-    const other = await installation.signIn((await someone()).email);
+    const other = await installation.signIn((await createMember()).email);
     for (const stranger of [installation.browser(), other]) await stranger.submit('/auth/link', { email });
     expect(await kept()).toHaveLength(before);
     for (let mail = 1; mail <= 6; mail += 1) await browser.submit('/auth/link', { email });
@@ -209,14 +209,14 @@ describe('who asks', () => {
   });
 
   it('gets no more of them by asking in many browsers at once', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const asking = Array.from({ length: 12 }, () => installation.browser().submit('/auth/link', { email }));
     expect(new Set((await Promise.all(asking)).map(({ status }) => status))).toEqual(new Set([303]));
     expect(await world.rows('select id from sign_in.sign_ins where email = $1', email)).toHaveLength(5);
   });
 
   it('gets twenty mails to an address in a day', async () => {
-    const { email } = await someone();
+    const { email } = await createMember();
     const browser = installation.browser();
     const kept = () => world.rows('select id from sign_in.sign_ins where email = $1', email);
     for (let mail = 1; mail <= 20; mail += 1) {
@@ -246,7 +246,7 @@ describe('who asks', () => {
       '/.//evil.example',
       'x',
     ]) {
-      const { email } = await someone();
+      const { email } = await createMember();
       const browser = installation.browser();
       await browser.submit('/auth/link', { email, to });
       const { token } = await installation.link(email);
@@ -263,7 +263,7 @@ describe('who asks', () => {
 });
 
 it('keeps of links, codes and browsers nothing that lets anybody in', async () => {
-  const { email } = await someone();
+  const { email } = await createMember();
   const browser = installation.browser();
   await browser.submit('/auth/link', { email });
   const { token, code } = await installation.link(email);

@@ -18,7 +18,7 @@ const installation = useInstallation({
 const { world: home } = installation;
 beforeAll(() => registerCopyReceiver(home.database.owner, { name: 'east', pool: east.database.owner }));
 
-const atEast = async (): Promise<People> => {
+const createEastOrg = async (): Promise<People> => {
   const people = await east.org();
   const { orgId, slug } = people;
   await home.rows(`insert into app.org_places (org_id, node) values ($1, 'east')`, orgId);
@@ -39,7 +39,7 @@ async function moveEast({ orgId }: People): Promise<void> {
 }
 
 /** Waits until all servers are synchronized, which a person experiences as a delay of at most a second. */
-const settled = () =>
+const waitUntilSettled = () =>
   waitUntil(async () => {
     const left = await Promise.all([home, east].map((world) => world.rows('select from sign_in.unsent')));
     return left.flat().length === 0;
@@ -47,34 +47,37 @@ const settled = () =>
 
 let count = 0;
 let email: string;
-let there: People;
-let here: People;
+let eastPeople: People;
+let homePeople: People;
 beforeEach(async () => {
   email = `ana-${(count += 1)}@acme.example`;
-  [there, here] = [await atEast(), await home.org()];
+  [eastPeople, homePeople] = [await createEastOrg(), await home.org()];
   const give = 'update members set email = $3 where org_id = $1 and id = $2';
-  await east.rows(give, there.orgId, there.ana.me.memberId, email);
-  await home.rows(give, here.orgId, here.chloe.me.memberId, email);
+  await east.rows(give, eastPeople.orgId, eastPeople.ana.me.memberId, email);
+  await home.rows(give, homePeople.orgId, homePeople.chloe.me.memberId, email);
 });
 
 const signIn = async (address: string): Promise<Browser> => {
   const browser = await installation.signIn(address);
-  await settled();
+  await waitUntilSettled();
   return browser;
 };
 
-const ownPage = { 'sec-fetch-site': 'same-origin' };
-const status = async (browser: Browser, { orgId }: People): Promise<number> =>
+const sameOriginHeaders = { 'sec-fetch-site': 'same-origin' };
+const identityStatusOf = async (browser: Browser, { orgId }: People): Promise<number> =>
   (await browser.call(orgId, 'session.identity')).status;
 
 describe('a session', () => {
   it('is good in the organizations of every server, and names them all', async () => {
     const browser = await signIn(email);
-    expect([await status(browser, there), await status(browser, here)]).toEqual([200, 200]);
-    const { body } = await browser.open('/auth/session', ownPage);
+    expect([
+      await identityStatusOf(browser, eastPeople),
+      await identityStatusOf(browser, homePeople),
+    ]).toEqual([200, 200]);
+    const { body } = await browser.open('/auth/session', sameOriginHeaders);
     const named = (body['organizations'] as { id: string }[]).map(({ id }) => id);
-    expect(named.sort()).toEqual([there.orgId, here.orgId].sort());
-    expect(await status(browser, await atEast())).toBe(401);
+    expect(named.sort()).toEqual([eastPeople.orgId, homePeople.orgId].sort());
+    expect(await identityStatusOf(browser, await createEastOrg())).toBe(401);
   });
 
   it('is good in an organization that has moved, of which the API remembers where it was', async () => {
@@ -82,43 +85,52 @@ describe('a session', () => {
     const moved = await home.org();
     await home.rows('update members set email = $2 where id = $1', moved.dan.me.memberId, email);
     // The API caches that the organization is on the primary server.
-    expect(await status(browser, moved)).toBe(200);
+    expect(await identityStatusOf(browser, moved)).toBe(200);
     await moveEast(moved);
     // A new session of the person is used, for which the API has cached nothing.
-    expect(await status(await signIn(email), moved)).toBe(200);
+    expect(await identityStatusOf(await signIn(email), moved)).toBe(200);
   });
 
   it('goes on under its next secret alone', async () => {
     const browser = await signIn(email);
     const before = browser.session();
-    expect(await status(browser, there)).toBe(200);
+    expect(await identityStatusOf(browser, eastPeople)).toBe(200);
     await installation.signIn(email, browser);
-    await settled();
-    expect(await status(browser, there)).toBe(200);
+    await waitUntilSettled();
+    expect(await identityStatusOf(browser, eastPeople)).toBe(200);
     const thief = installation.browser();
     thief.cookies.set('muster', before);
-    expect(await status(thief, there)).toBe(401);
+    expect(await identityStatusOf(thief, eastPeople)).toBe(401);
   });
 
   it('that its person ends is over at every server', async () => {
     const browser = await signIn(email);
     const thief = installation.browser();
     thief.cookies.set('muster', browser.session());
-    expect([await status(thief, there), await status(thief, here)]).toEqual([200, 200]);
+    expect([await identityStatusOf(thief, eastPeople), await identityStatusOf(thief, homePeople)]).toEqual([
+      200, 200,
+    ]);
     expect((await browser.submit('/auth/sign-out', {})).status).toBe(303);
-    await settled();
-    expect([await status(thief, there), await status(thief, here)]).toEqual([401, 401]);
+    await waitUntilSettled();
+    expect([await identityStatusOf(thief, eastPeople), await identityStatusOf(thief, homePeople)]).toEqual([
+      401, 401,
+    ]);
   });
 
   it('that a member ends in an organization is over there at once, and soon at home', async () => {
     const browser = await signIn(email);
-    expect([await status(browser, there), await status(browser, here)]).toEqual([200, 200]);
-    const { body } = await browser.call(there.orgId, 'sessions.list');
+    expect([
+      await identityStatusOf(browser, eastPeople),
+      await identityStatusOf(browser, homePeople),
+    ]).toEqual([200, 200]);
+    const { body } = await browser.call(eastPeople.orgId, 'sessions.list');
     const [{ id: sessionId } = { id: '' }] = body['items'] as { id: string }[];
-    expect((await browser.call(there.orgId, 'sessions.revoke', { sessionId })).body).toEqual({ ended: 1 });
-    expect(await status(browser, there)).toBe(401);
-    await waitUntil(async () => (await status(browser, here)) === 401);
-    expect((await browser.open('/auth/session', ownPage)).status).toBe(401);
+    expect((await browser.call(eastPeople.orgId, 'sessions.revoke', { sessionId })).body).toEqual({
+      ended: 1,
+    });
+    expect(await identityStatusOf(browser, eastPeople)).toBe(401);
+    await waitUntil(async () => (await identityStatusOf(browser, homePeople)) === 401);
+    expect((await browser.open('/auth/session', sameOriginHeaders)).status).toBe(401);
   });
 });
 
@@ -133,13 +145,13 @@ describe('an account', () => {
   it('is invited into an organization of another server, and joins it', async () => {
     const invited = `eve-${count}@acme.example`;
     const id = newId();
-    await invite(east, there, { id, email: invited });
+    await invite(east, eastPeople, { id, email: invited });
     const browser = await signIn(invited);
     expect((await browser.open('/sign-in/invitations')).text).toContain('Acme');
     expect(
-      (await browser.submit('/invitations/join', { organization: there.orgId, invitation: id })).status,
+      (await browser.submit('/invitations/join', { organization: eastPeople.orgId, invitation: id })).status,
     ).toBe(303);
-    expect(await status(browser, there)).toBe(200);
+    expect(await identityStatusOf(browser, eastPeople)).toBe(200);
   });
 
   it('joins an organization that has moved, of which the API remembers where it was', async () => {
@@ -150,11 +162,11 @@ describe('an account', () => {
     const browser = await signIn(invited);
     // The API caches that the organization is on the primary server.
     await home.rows('update members set email = $2 where id = $1', moved.dan.me.memberId, email);
-    expect(await status(await signIn(email), moved)).toBe(200);
+    expect(await identityStatusOf(await signIn(email), moved)).toBe(200);
     await moveEast(moved);
     const joined = await browser.submit('/invitations/join', { organization: moved.orgId, invitation: id });
     expect(joined.status).toBe(303);
-    expect(await status(browser, moved)).toBe(200);
+    expect(await identityStatusOf(browser, moved)).toBe(200);
   });
 
   it('begins an organization at a server that takes new ones, and one alone', async () => {

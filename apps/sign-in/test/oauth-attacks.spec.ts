@@ -10,8 +10,8 @@ import {
   type OAuthTestClient,
   clientOf,
   connect,
-  connecting,
-  type Consenting,
+  consentForm,
+  type ConsentFixture,
   consentTo,
   openRequest,
   redirectUri,
@@ -22,9 +22,9 @@ import {
 const installation = useInstallation({ OAUTH_DYNAMIC_REGISTRATION: 'on' });
 const { world } = installation;
 
-let people: Consenting['people'];
-let browser: Consenting['browser'];
-let form: Consenting['form'];
+let people: ConsentFixture['people'];
+let browser: ConsentFixture['browser'];
+let form: ConsentFixture['form'];
 let email: string;
 let client: OAuthTestClient;
 beforeEach(async () => {
@@ -321,7 +321,7 @@ describe('consent', () => {
     expect((await browser.submit(at, { ...form, agent: agent.id })).status).toBe(422);
     // The form must not apply to the person's remaining organization, because they were shown a different
     // one.
-    const foreign = await browser.submit(at, { ...connecting, org: other.orgId });
+    const foreign = await browser.submit(at, { ...consentForm, org: other.orgId });
     expect(foreign.text).toContain('Choose an organization');
     const unseen = { ...form, agentName: 'C', in: 'some', [`project-${other.orgId}`]: 'on' };
     expect((await browser.submit(at, unseen)).status).toBe(422);

@@ -19,7 +19,7 @@ import {
   callWith,
   clientOf,
   connect,
-  type Consenting,
+  type ConsentFixture,
   consentTo,
   openRequest,
   redirectUri,
@@ -31,9 +31,9 @@ import {
  * instead unless the URL is empty.
  */
 let [document, leadsTo]: [unknown, string] = [{}, ''];
-const asked: string[] = [];
+const requestedUrls: string[] = [];
 const server = createServer({ cert: certificate, key }, ({ url = '' }, response) => {
-  asked.push(url);
+  requestedUrls.push(url);
   if (leadsTo !== '') response.writeHead(302, { location: leadsTo }).end();
   else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
 });
@@ -49,7 +49,7 @@ const installation = useInstallation(
   { OAUTH_DYNAMIC_REGISTRATION: 'on' },
   {
     hasGateway: true,
-    outbound: {
+    senderOptions: {
       ...{ networks: parseNetworks('127.0.0.1/32:*'), timeoutSeconds: 3, ca: certificate },
       resolve: async (host) => [{ address: addresses[host] ?? '127.0.0.1', family: 4 }],
     },
@@ -58,9 +58,9 @@ const installation = useInstallation(
 const { world } = installation;
 
 let count = 0;
-let browser: Consenting['browser'];
-let form: Consenting['form'];
-let people: Consenting['people'];
+let browser: ConsentFixture['browser'];
+let form: ConsentFixture['form'];
+let people: ConsentFixture['people'];
 let email: string;
 beforeAll(async () => {
   server.listen(0, '0.0.0.0');
@@ -71,7 +71,7 @@ afterAll(() => {
 });
 beforeEach(async () => {
   [document, leadsTo] = [{}, ''];
-  asked.length = 0;
+  requestedUrls.length = 0;
   count += 1;
   ({ browser, form, people, email } = await arrangeConsent(installation));
 });
@@ -254,7 +254,7 @@ describe('a client with a document of its own', () => {
     const { body } = await browser.call(form['org'] ?? '', 'connections.list');
     expect(body['items']).toMatchObject([{ client: { name: 'Code Helper', host: new URL(id).host } }]);
     // The document was fetched only once.
-    expect(asked).toHaveLength(1);
+    expect(requestedUrls).toHaveLength(1);
   });
 
   it.each([
@@ -284,7 +284,7 @@ describe('a client with a document of its own', () => {
     const id = addressOf(host);
     document = documentOf(id);
     const { status, location } = await openRequest(browser, clientOf(installation, id).authorizeUrl());
-    expect([status, location, asked]).toEqual([400, '', []]);
+    expect([status, location, requestedUrls]).toEqual([400, '', []]);
   });
 
   it('is not looked for where its address leads on', async () => {
@@ -292,7 +292,7 @@ describe('a client with a document of its own', () => {
     document = documentOf(id);
     leadsTo = addressOf('clients.example', '/elsewhere.json');
     expect((await openRequest(browser, clientOf(installation, id).authorizeUrl())).status).toBe(400);
-    expect(new Set(asked)).toEqual(new Set([new URL(id).pathname]));
+    expect(new Set(requestedUrls)).toEqual(new Set([new URL(id).pathname]));
   });
 });
 

@@ -17,7 +17,7 @@ import {
   type OAuthTestClient,
   clientOf,
   consentedAddress,
-  type Consenting,
+  type ConsentFixture,
   openRequest,
   register,
 } from './oauth.ts';
@@ -31,15 +31,15 @@ const installation = useInstallation(
   { OAUTH_DYNAMIC_REGISTRATION: 'on' },
   {
     hasGateway: true,
-    outbound: {
+    senderOptions: {
       ...{ networks: parseNetworks('127.0.0.1/32:*'), timeoutSeconds: 3, ca: certificate },
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     },
   },
 );
 
-let browser: Consenting['browser'];
-let form: Consenting['form'];
+let browser: ConsentFixture['browser'];
+let form: ConsentFixture['form'];
 beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -61,7 +61,7 @@ function publish(path: string, document: object): string {
 /**
  * Runs the complete flow with requests of this form: consent, exchange, a call as an agent, and a refresh.
  */
-async function connects(
+async function expectConnects(
   client: OAuthTestClient,
   { redirectUri, resource, ...asked }: { redirectUri: string; resource: string; [more: string]: string },
 ): Promise<void> {
@@ -124,7 +124,7 @@ describe('VS Code', () => {
       ...{ token_endpoint_auth_method: 'none', application_type: 'native' },
     });
     const resource = `${installation.url()}/api/mcp?mode=core`;
-    await connects(clientOf(installation, id), { redirectUri, resource });
+    await expectConnects(clientOf(installation, id), { redirectUri, resource });
   });
 
   it('connects by its document', async () => {
@@ -139,7 +139,7 @@ describe('VS Code', () => {
     });
     const resource = `${installation.url()}/api/mcp/core`;
     const client = clientOf(installation, id);
-    await connects(client, { redirectUri: 'http://127.0.0.1:33418/', resource });
+    await expectConnects(client, { redirectUri: 'http://127.0.0.1:33418/', resource });
   });
 });
 
@@ -157,7 +157,7 @@ describe('Cursor', () => {
       ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
     });
     const client = clientOf(installation, id);
-    await connects(client, { redirectUri, resource: `${installation.url()}/api/mcp?mode=core` });
+    await expectConnects(client, { redirectUri, resource: `${installation.url()}/api/mcp?mode=core` });
   });
 
   it('is told apart from a page: the answer goes to a program on this computer', async () => {
@@ -178,7 +178,7 @@ describe('Claude Code', () => {
         token_endpoint_auth_method: 'none',
       });
       const resource = `${installation.url()}/api/mcp?mode=core`;
-      await connects(clientOf(installation, id), {
+      await expectConnects(clientOf(installation, id), {
         ...{ redirectUri, resource, scope: ' offline_access', prompt: 'consent' },
       });
     },

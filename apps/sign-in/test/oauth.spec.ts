@@ -8,7 +8,7 @@ import {
   type OAuthTestClient,
   clientOf,
   connect,
-  type Consenting,
+  type ConsentFixture,
   consentTo,
   openRequest,
   register,
@@ -17,9 +17,9 @@ import {
 const installation = useInstallation({ OAUTH_DYNAMIC_REGISTRATION: 'on' });
 const { world } = installation;
 
-let people: Consenting['people'];
-let browser: Consenting['browser'];
-let form: Consenting['form'];
+let people: ConsentFixture['people'];
+let browser: ConsentFixture['browser'];
+let form: ConsentFixture['form'];
 let client: OAuthTestClient;
 beforeEach(async () => {
   ({ people, browser, form } = await arrangeConsent(installation));

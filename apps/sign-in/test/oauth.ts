@@ -90,12 +90,12 @@ export async function register(
   return body.client_id;
 }
 
-export const connecting = {
+export const consentForm = {
   ...{ answer: 'connect', agent: 'new', agentName: 'Claude', in: 'all', scope: 'write', days: '90' },
 };
 
 /** A signed-in member, Chloé, in a new organization, who consents. */
-export interface Consenting {
+export interface ConsentFixture {
   readonly people: People;
   readonly email: string;
   readonly browser: Browser;
@@ -103,7 +103,7 @@ export interface Consenting {
   readonly form: Readonly<Record<string, string>>;
 }
 
-export async function arrangeConsent(installation: Installation): Promise<Consenting> {
+export async function arrangeConsent(installation: Installation): Promise<ConsentFixture> {
   const { world } = installation;
   const people = await world.org();
   const email = `chloe-${newId()}@acme.example`;
@@ -112,7 +112,7 @@ export async function arrangeConsent(installation: Installation): Promise<Consen
     people,
     email,
     browser: await installation.signIn(email),
-    form: { ...connecting, org: people.orgId },
+    form: { ...consentForm, org: people.orgId },
   };
 }
 

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 const idIn = (page: string): string => /name="invitation" value="([^"]+)"/.exec(page)?.[1] ?? '';
-const joining = (orgId: string, invitation: string) => ({ organization: orgId, invitation });
+const joinForm = (orgId: string, invitation: string) => ({ organization: orgId, invitation });
 const membersOf = (orgId: string) =>
   world.rows<{ email: string; role: string; name: string }>(
     `select email, role, name from members where org_id = $1 and email like 'noor-%' and status = 'active'`,
@@ -46,7 +46,7 @@ describe('an invitation', () => {
     const page = await browser.open('/sign-in/invitations');
     expect(page.text).toContain('Ana &#60;b&#62; invited you to join <strong>Acme</strong> as a member.');
     expect(idIn(page.text)).toBe(invitation);
-    const joined = await browser.submit('/invitations/join', joining(people.orgId, invitation));
+    const joined = await browser.submit('/invitations/join', joinForm(people.orgId, invitation));
     expect([joined.status, joined.location]).toEqual([303, '/sign-in/invitations?joined']);
     expect((await browser.open(joined.location)).text).toContain(
       'You joined the organization. Open it below.',
@@ -74,7 +74,7 @@ describe('an invitation', () => {
     expect((await browser.open('/sign-in/invitations')).text).toContain(
       `There is no open invitation for ${email}.`,
     );
-    const { location } = await browser.submit('/invitations/join', joining(people.orgId, invitation));
+    const { location } = await browser.submit('/invitations/join', joinForm(people.orgId, invitation));
     expect(location).toBe('/sign-in/invitations?refused=not_found');
     expect((await browser.open(location)).text).toContain(
       'There is no such invitation for your e-mail address.',
@@ -85,7 +85,7 @@ describe('an invitation', () => {
   it('is accepted by no page of another origin, and by nobody who is not signed in', async () => {
     const invitation = await invite();
     const browser = await installation.signIn(email);
-    const form = joining(people.orgId, invitation);
+    const form = joinForm(people.orgId, invitation);
     for (const headers of [
       { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
       { 'sec-fetch-site': 'same-site' },
@@ -104,7 +104,7 @@ describe('an invitation', () => {
     const secret = browser.session();
     await browser.submit('/auth/sign-out', {});
     browser.cookies.set('muster', secret);
-    await browser.submit('/invitations/join', joining(people.orgId, invitation));
+    await browser.submit('/invitations/join', joinForm(people.orgId, invitation));
     expect(await membersOf(people.orgId)).toEqual([]);
   });
 
@@ -130,7 +130,7 @@ describe('an invitation', () => {
     const invitation = await invite();
     const browser = await installation.signIn(email);
     await world.rows(change(people.orgId, invitation));
-    const { location } = await browser.submit('/invitations/join', joining(people.orgId, invitation));
+    const { location } = await browser.submit('/invitations/join', joinForm(people.orgId, invitation));
     expect(location).toBe(`/sign-in/invitations?refused=${reason}`);
     const page = await browser.open(location);
     expect([page.status, page.text]).toEqual([422, expect.stringContaining(words)]);
@@ -140,7 +140,7 @@ describe('an invitation', () => {
   it('is accepted once, however often its button is pressed at once', async () => {
     const invitation = await invite();
     const browser = await installation.signIn(email);
-    const press = () => browser.submit('/invitations/join', joining(people.orgId, invitation));
+    const press = () => browser.submit('/invitations/join', joinForm(people.orgId, invitation));
     const answers = await Promise.all([press(), press(), press()]);
     expect(answers.filter(({ location }) => location.endsWith('joined'))).toHaveLength(1);
     expect(await membersOf(people.orgId)).toHaveLength(1);
@@ -163,7 +163,7 @@ describe('a person', () => {
     for (const { orgId } of [people, other]) {
       const { text } = await browser.open('/sign-in');
       const form = text.split('<form').find((part) => part.includes(orgId)) ?? '';
-      await browser.submit('/invitations/join', joining(orgId, idIn(form)));
+      await browser.submit('/invitations/join', joinForm(orgId, idIn(form)));
     }
     const page = await browser.open('/sign-in');
     expect(page.text).toContain('Choose an organization');

@@ -10,9 +10,9 @@ const { world } = installation;
 
 const { withPage, look } = useLooks();
 
-const at = (path: string): string => new URL(path, installation.url()).href;
+const absoluteUrl = (path: string): string => new URL(path, installation.url()).href;
 /** Creates a member of an organization who is invited to another one with a long name. */
-async function someone(name: string): Promise<{ email: string; cookie: string }> {
+async function createMember(name: string): Promise<{ email: string; cookie: string }> {
   const email = `${name}@example.com`;
   const people = await world.org();
   await world.rows('update members set email = $2 where id = $1', people.chloe.me.memberId, email);
@@ -45,14 +45,14 @@ const paths = {
 
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   inBrowser('each page is for everybody, and fits every width', async () => {
-    const { cookie } = await someone(`reader-${colorScheme}`);
+    const { cookie } = await createMember(`reader-${colorScheme}`);
     await withPage(
       async (page) => {
         await page
           .context()
           .addCookies([{ name: 'muster', value: cookie, url: installation.url(), httpOnly: true }]);
         for (const [what, path] of Object.entries(paths)) {
-          await page.goto(at(path));
+          await page.goto(absoluteUrl(path));
           await look(page, `${what}, ${colorScheme}`);
         }
       },
@@ -64,18 +64,18 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
 describe('a person', () => {
   const byKeys = async (page: Page): Promise<void> => {
     const email = `keys-${newId()}@example.com`;
-    await page.goto(at('/sign-in'));
+    await page.goto(absoluteUrl('/sign-in'));
     // The address field gets the focus after the page is rendered.
     await page.locator('#email:focus').waitFor();
     await page.keyboard.type(email);
     await page.keyboard.press('Enter');
-    await page.waitForURL(at('/sign-in/mail'));
+    await page.waitForURL(absoluteUrl('/sign-in/mail'));
     const { code } = await installation.link(email);
     await page.keyboard.press('Tab');
     await page.locator('#code:focus').waitFor();
     await page.keyboard.type(code);
     await page.keyboard.press('Enter');
-    await page.waitForURL(at('/sign-in'));
+    await page.waitForURL(absoluteUrl('/sign-in'));
     // Press Tab to pass the link to the passkeys and the sign-out button, and to reach the organization's
     // name.
     for (const _ of ['passkeys', 'sign out', 'name']) await page.keyboard.press('Tab');
@@ -91,7 +91,7 @@ describe('a person', () => {
     withPage(
       async (page) => {
         await byKeys(page);
-        await page.goto(at('/sign-in?again'));
+        await page.goto(absoluteUrl('/sign-in?again'));
         expect(await page.getByRole('button').allTextContents()).toEqual(['E-mail me a sign-in link']);
       },
       { javaScriptEnabled: false },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Browser as Chromium, type BrowserContext, type Page } from 'playwright-core';
-import { deviceIn, inBrowser, launch } from './chromium.ts';
+import { createDeviceIn, inBrowser, launch } from './chromium.ts';
 import { type Browser, useInstallation } from './installation.ts';
 
 const installation = useInstallation({ SIGN_UP: 'open' }, { host: 'localhost' });
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 
 /** Copies a session into the real browser. */
-const carry = async (browser: Browser): Promise<void> => {
+const copySessionCookie = async (browser: Browser): Promise<void> => {
   const url = installation.url();
   await context.clearCookies();
   await context.addCookies([
@@ -32,7 +32,7 @@ const carry = async (browser: Browser): Promise<void> => {
   ]);
 };
 const at = (path: string): string => new URL(path, installation.url()).href;
-const old = () =>
+const expireRecentProof = () =>
   world.rows(
     `update sign_in.sessions set proven_at = now() - interval '11 minutes'
      where account_id = (select id from sign_in.accounts where email = $1)`,
@@ -51,7 +51,7 @@ const proofs = async () => {
   );
   return row?.proofs;
 };
-async function make(page: Page, name = 'My laptop'): Promise<void> {
+async function createPasskey(page: Page, name = 'My laptop'): Promise<void> {
   await page.goto(at('/sign-in/passkeys'));
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByRole('button', { name: 'Create passkey' }).click();
@@ -61,11 +61,11 @@ const signInByPasskey = (page: Page) => page.getByRole('button', { name: 'Sign i
 
 describe('a passkey', () => {
   inBrowser('is made by who has signed in, and signs in without a mail', async () => {
-    await carry(await installation.signIn(email));
-    const { page } = await deviceIn(context);
+    await copySessionCookie(await installation.signIn(email));
+    const { page } = await createDeviceIn(context);
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(String(error)));
-    await make(page);
+    await createPasskey(page);
     expect(await passkeys()).toEqual([expect.objectContaining({ name: 'My laptop' })]);
     await context.clearCookies();
     const mails = (await installation.mailsTo(email)).length;
@@ -79,10 +79,10 @@ describe('a passkey', () => {
   });
 
   inBrowser('proves anew who has been signed in for long, in the same session', async () => {
-    await carry(await installation.signIn(email));
-    const { page } = await deviceIn(context);
-    await make(page);
-    await old();
+    await copySessionCookie(await installation.signIn(email));
+    const { page } = await createDeviceIn(context);
+    await createPasskey(page);
+    await expireRecentProof();
     await page.goto(at('/sign-in/passkeys'));
     expect(await page.getByLabel('Name', { exact: true }).count()).toBe(0);
     const [before] = await context.cookies();
@@ -95,9 +95,9 @@ describe('a passkey', () => {
   });
 
   inBrowser('is of no use without its person, or once it was removed', async () => {
-    await carry(await installation.signIn(email));
-    const { page, verify } = await deviceIn(context);
-    await make(page);
+    await copySessionCookie(await installation.signIn(email));
+    const { page, setUserVerified: verify } = await createDeviceIn(context);
+    await createPasskey(page);
     await context.clearCookies();
     await page.goto(at('/sign-in'));
     await verify(false);
@@ -117,8 +117,8 @@ describe('a passkey', () => {
   });
 
   inBrowser('is neither made nor proven by what was asked for another account', async () => {
-    await carry(await installation.signIn(email));
-    const { page } = await deviceIn(context);
+    await copySessionCookie(await installation.signIn(email));
+    const { page } = await createDeviceIn(context);
     // Assign the browser's challenge to another account before the browser responds.
     const ofAnother = async (path: string): Promise<void> => {
       await page.route(`**${path}`, async (route) => {
@@ -135,7 +135,7 @@ describe('a passkey', () => {
     await page.getByText('This passkey is not registered here.').waitFor();
     expect(await passkeys()).toEqual([]);
     await page.unroute('**/auth/passkeys');
-    await make(page);
+    await createPasskey(page);
     await ofAnother('/auth/passkey');
     await context.clearCookies();
     await page.goto(at('/sign-in'));
@@ -145,9 +145,9 @@ describe('a passkey', () => {
   });
 
   inBrowser('leads to no other site, whatever the page sends', async () => {
-    await carry(await installation.signIn(email));
-    const { page } = await deviceIn(context);
-    await make(page);
+    await copySessionCookie(await installation.signIn(email));
+    const { page } = await createDeviceIn(context);
+    await createPasskey(page);
     await context.clearCookies();
     await page.goto(at('/sign-in'));
     await page.evaluate(`document.querySelector('#passkey [name=to]').value = '//evil.example/'`);
@@ -170,7 +170,7 @@ describe('a passkey', () => {
       one.submit('/auth/passkeys/rename', { passkey, name }, headers);
     const names = async () => (await passkeys()).map(({ name }) => name);
     // Renaming requires no recent authentication. The operation passkeys.rename does not require it either.
-    await old();
+    await expireRecentProof();
     expect(await rename(browser, '  Desk ')).toMatchObject({ status: 303, location: '/sign-in/passkeys' });
     expect((await browser.open('/sign-in/passkeys')).text).toContain('Rename Desk');
     const refused = await rename(browser, ' ');
@@ -184,18 +184,18 @@ describe('a passkey', () => {
   });
 
   inBrowser('is made once on a device', async () => {
-    await carry(await installation.signIn(email));
-    const { page } = await deviceIn(context);
-    await make(page);
+    await copySessionCookie(await installation.signIn(email));
+    const { page } = await createDeviceIn(context);
+    await createPasskey(page);
     await page.getByRole('button', { name: 'Create passkey' }).click();
     await page.getByText('This device already has a passkey for your account.').waitFor();
     expect(await passkeys()).toHaveLength(1);
   });
 
   inBrowser('whose counter went back is a copy, and refused', async () => {
-    await carry(await installation.signIn(email));
-    const { page } = await deviceIn(context);
-    await make(page);
+    await copySessionCookie(await installation.signIn(email));
+    const { page } = await createDeviceIn(context);
+    await createPasskey(page);
     await world.rows('update sign_in.passkeys set counter = 1000 where id = $1', (await passkeys())[0]?.id);
     await context.clearCookies();
     await page.goto(at('/sign-in'));
@@ -205,9 +205,9 @@ describe('a passkey', () => {
   });
 
   inBrowser('signs what was asked of this browser, once', async () => {
-    await carry(await installation.signIn(email));
-    const { page } = await deviceIn(context);
-    await make(page);
+    await copySessionCookie(await installation.signIn(email));
+    const { page } = await createDeviceIn(context);
+    await createPasskey(page);
     await context.clearCookies();
     await page.goto(at('/sign-in'));
     const [sent] = await Promise.all([
@@ -250,7 +250,7 @@ describe('a passkey', () => {
       });
     expect((await ask()).status).toBe(200);
     expect((await ask({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-    await old();
+    await expireRecentProof();
     expect((await ask()).status).toBe(403);
     expect((await browser.submit('/auth/passkeys/delete', { passkey: 'x' })).location).toMatch(
       /^\/sign-in\?again/,
@@ -289,6 +289,6 @@ it('are changed after a proof that is fresh by the clock of the database, whatev
     }
   };
   expect(await mayChange(1)).toBe(true);
-  await old();
+  await expireRecentProof();
   expect(await mayChange(-1)).toBe(false);
 });

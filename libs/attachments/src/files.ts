@@ -17,9 +17,9 @@ import {
 import { type HandlerEnvironment, runAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
 import { getAttachmentSubject } from './data/attachments.ts';
-import { type FileAtAddress, findFile, lockState, markStored } from './data/files.ts';
+import { type FileAtAddress, findFile, lockAttachmentState, markStored } from './data/files.ts';
 import { readTestReport } from './reports/parse.ts';
-import { fileTooLarge, withReceivedFile } from './receive.ts';
+import { fileTooLargeError, withReceivedFile } from './receive.ts';
 import { type FileMethod, isValidSignature } from './rules/addresses.ts';
 import { type RangeHeaders, requestedRange } from './rules/byte-range.ts';
 import { downloadHeaders } from './rules/download-headers.ts';
@@ -64,7 +64,7 @@ export function requireStorage({ storage }: FilesContext): FileStorage {
 }
 
 /** Awaits an access to the storage. Reports its error, and throws 503. */
-async function orUnavailable<Result>(
+async function throwUnavailableOnError<Result>(
   { onStorageError }: FilesContext,
   access: Promise<Result>,
 ): Promise<Result> {
@@ -83,7 +83,7 @@ export interface Upload {
   readonly body: Readable;
 }
 
-const mismatch = (file: FileAtAddress, received: Partial<ReceivedFile>): ApiError =>
+const createMismatchError = (file: FileAtAddress, received: Partial<ReceivedFile>): ApiError =>
   refusal('upload_mismatch', {
     expected: { size: file.size, sha256: file.sha256 },
     received: { size: received.size ?? null, sha256: received.sha256 ?? null },
@@ -97,12 +97,13 @@ export async function receiveFile(
   const { pool } = context;
   const file = await requireFile(pool, address);
   if (file.is_archived) throw refusal('archived');
-  if (contentLength !== undefined && contentLength > maxAttachmentBytes) throw fileTooLarge();
+  if (contentLength !== undefined && contentLength > maxAttachmentBytes) throw fileTooLargeError();
   if (contentLength !== undefined && contentLength !== file.size)
-    throw mismatch(file, { size: contentLength });
+    throw createMismatchError(file, { size: contentLength });
   const storage = requireStorage(context);
   await withReceivedFile(storage.incomingFolder, body, async (received) => {
-    if (received.size !== file.size || received.sha256 !== file.sha256) throw mismatch(file, received);
+    if (received.size !== file.size || received.sha256 !== file.sha256)
+      throw createMismatchError(file, received);
     if (file.state === 'stored') return;
     if (await isInfected(context, received)) throw refusal('upload_infected');
     const content: FileContent = {
@@ -110,9 +111,9 @@ export async function receiveFile(
       diff: await readDiff(file, received),
     };
     const key = fileKey(address.orgId, file.id);
-    await orUnavailable(context, storage.put(key, received));
+    await throwUnavailableOnError(context, storage.put(key, received));
     if (!(await publish(context, address.orgId, file, content))) {
-      await orUnavailable(context, storage.remove(key));
+      await throwUnavailableOnError(context, storage.remove(key));
       throw notFound();
     }
   });
@@ -154,7 +155,7 @@ const publish = (
   { report, diff }: FileContent,
 ): Promise<boolean> =>
   inOrganizationAsSystem(pool, orgId, async (db) => {
-    const state = await lockState(db, file.id);
+    const state = await lockAttachmentState(db, file.id);
     if (state !== 'pending') return state === 'stored';
     const facts = systemAuditFacts('attachments.upload', file.id);
     await runAsSystem({ db, orgId, actor: file.author, facts }, environment, async (perform, emit) => {
@@ -195,7 +196,7 @@ export async function openFile(
   const etag = `"${file.sha256}"`;
   const range = requestedRange(rangeHeaders, { size: file.size, etag });
   const key = fileKey(address.orgId, file.id);
-  const content = await orUnavailable(context, requireStorage(context).open(key, range));
+  const content = await throwUnavailableOnError(context, requireStorage(context).open(key, range));
   if (content === undefined) throw serviceUnavailable('files_away');
   const headers = { ...downloadHeaders(file), etag, 'accept-ranges': 'bytes' };
   if (range === undefined) return { headers, content };

@@ -6,7 +6,8 @@ import { type Readable } from 'node:stream';
 import { malformedRequest, maxAttachmentBytes, payloadTooLarge, serviceUnavailable } from '@muster/contract';
 import { type ReceivedFile } from './storage/storage.ts';
 
-export const fileTooLarge = () => payloadTooLarge('file_too_large', undefined, { limit: maxAttachmentBytes });
+export const fileTooLargeError = () =>
+  payloadTooLarge('file_too_large', undefined, { limit: maxAttachmentBytes });
 
 /** Writes the bytes to a new file, and fails as soon as there are more than a file may have. */
 async function write(path: string, body: Readable): Promise<ReceivedFile> {
@@ -17,7 +18,7 @@ async function write(path: string, body: Readable): Promise<ReceivedFile> {
     // The request is not destroyed on an error, so that its response can be sent.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxAttachmentBytes) throw fileTooLarge();
+      if (size > maxAttachmentBytes) throw fileTooLargeError();
       hash.update(chunk);
       await file.appendFile(chunk);
     }

@@ -55,4 +55,4 @@ export async function arrangeBoard(
 }
 
 /** The answer of delivery for a project without work. Specs of the API test other answers. */
-export const nobodyWorks = { endWork: handle(internalOperations.endWork, async () => ({ ended: 0 })) };
+export const noWorkHandlers = { endWork: handle(internalOperations.endWork, async () => ({ ended: 0 })) };

@@ -6,14 +6,14 @@ interface TeamSetUp {
   readonly name?: string;
   readonly members?: readonly { readonly me: { readonly memberId: string } }[];
   /** The project that the team is assigned to, and its role there. */
-  readonly on?: { readonly projectId: string; readonly role: ProjectRole };
+  readonly projectRole?: { readonly projectId: string; readonly role: ProjectRole };
 }
 
 /** Creates a team in an organization and returns its ID. `rows` is the function of the test world. */
 export async function arrangeTeam(
   { rows }: { rows: (sql: string, ...parameters: unknown[]) => Promise<unknown[]> },
   orgId: string,
-  { name = 'Platform', members = [], on }: TeamSetUp = {},
+  { name = 'Platform', members = [], projectRole: on }: TeamSetUp = {},
 ): Promise<string> {
   const teamId = newId();
   await rows('insert into teams (org_id, id, name) values ($1, $2, $3)', orgId, teamId, name);

@@ -4,12 +4,12 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createClient } from './client.ts';
 import { type Acquired, holdLease, withLease } from './lease.ts';
 
-let called: string[];
+let calledOperations: string[];
 let failure: unknown;
 
 /** A server that cannot be reached when the lease is to be released. */
 const transport: Transport = async ({ name }) => {
-  called.push(name.replace('deliveryExecutions.', ''));
+  calledOperations.push(name.replace('deliveryExecutions.', ''));
   if (name === 'deliveryExecutions.release') throw failure;
   const lease = { ttlSeconds: 0.02, expiresAt: new Date().toISOString() };
   return { execution: { id: 'e', lease }, leaseToken: 't', resumed: false, signals: [] };
@@ -18,7 +18,7 @@ const client = createClient(transport);
 const story = { targetType: 'story', targetId: 'WEB-1' } as const;
 
 beforeEach(() => {
-  called = [];
+  calledOperations = [];
   failure = new NoAnswer('away');
 });
 
@@ -26,13 +26,13 @@ describe('a lease that cannot be released', () => {
   it('is renewed no more, so that it can be claimed past its time', async () => {
     await expect(withLease(client, story, () => Promise.resolve('done'))).rejects.toBe(failure);
     await pause(100);
-    expect(called).toEqual(['acquire', 'release']);
+    expect(calledOperations).toEqual(['acquire', 'release']);
   });
 
   it('hides nothing that the work threw', async () => {
     const own = new Error('out of disk');
     await expect(withLease(client, story, () => Promise.reject(own))).rejects.toBe(own);
-    expect(called).toEqual(['acquire', 'release']);
+    expect(calledOperations).toEqual(['acquire', 'release']);
   });
 });
 
@@ -45,8 +45,8 @@ describe('a held lease', () => {
   const held = (answers: Answers) => {
     const acquired = { ...kept, leaseToken: 't', resumed: false } as unknown as Acquired;
     const over: Transport = async ({ name }) => {
-      called.push(name.replace('deliveryExecutions.', ''));
-      return answers[called.at(-1) ?? '']?.();
+      calledOperations.push(name.replace('deliveryExecutions.', ''));
+      return answers[calledOperations.at(-1) ?? '']?.();
     };
     return holdLease(createClient(over), acquired);
   };
@@ -60,7 +60,7 @@ describe('a held lease', () => {
   )('is lost, and renewed no more, once a renewal hears: %s', async (_code, refusal) => {
     const { lost } = held({ renew: () => Promise.reject(refusal) });
     await pause(200);
-    expect([lost.aborted, lost.reason, called]).toEqual([true, refusal, ['renew']]);
+    expect([lost.aborted, lost.reason, calledOperations]).toEqual([true, refusal, ['renew']]);
   });
 
   it('is not lost by what passes, nor by a refusal of something else', async () => {
@@ -70,7 +70,10 @@ describe('a held lease', () => {
     await expect(own.handoff({ toAgentId: 'nobody' })).rejects.toThrow('not_found');
     await pause(100);
     own.putDown();
-    expect([own.lost.aborted, called.filter((name) => name === 'renew').length > 1]).toEqual([false, true]);
+    expect([own.lost.aborted, calledOperations.filter((name) => name === 'renew').length > 1]).toEqual([
+      false,
+      true,
+    ]);
   });
 });
 

@@ -59,9 +59,9 @@ interface HolderAnswer {
 }
 
 /** The fraction of the lease's duration after which it is renewed. It leaves time for a second attempt. */
-const renewAfterShare = 0.5;
+const renewAfterTtlFraction = 0.5;
 /** The fraction of the lease's duration after which a failed renewal is retried. */
-const retryAfterShare = 0.1;
+const retryAfterTtlFraction = 0.1;
 
 /**
  * The statuses of a refused renewal that mean a permanent loss. A renewal names only the lease, so the
@@ -105,7 +105,7 @@ export function holdLease(
   let execution = acquired.execution;
 
   const isOver = (): boolean => ended || lost.signal.aborted;
-  const renewLater = (share = renewAfterShare): void => {
+  const renewLater = (share = renewAfterTtlFraction): void => {
     clearTimeout(timer);
     if (isOver()) return;
     const seconds = (execution.lease?.ttlSeconds ?? 0) * share;
@@ -136,7 +136,7 @@ export function holdLease(
     );
   // Retries a failed renewal, because a temporary failure does not lose the lease. An expired lease stays
   // with its holder until another caller claims it.
-  const renewInTime = (): Promise<unknown> => renew().catch(() => renewLater(retryAfterShare));
+  const renewInTime = (): Promise<unknown> => renew().catch(() => renewLater(retryAfterTtlFraction));
   const putDown = (): void => {
     ended = true;
     clearTimeout(timer);

@@ -6,19 +6,19 @@ import { type Person, refusalOf, type World } from '@muster/testing';
 import { type deliveryHandlers } from '../src/index.ts';
 
 type Worker = Person<typeof deliveryHandlers>;
-type Asked = Omit<InputOf<typeof registry.locks.acquire>, 'projectId' | 'resources'>;
+type AcquireLockParams = Omit<InputOf<typeof registry.locks.acquire>, 'projectId' | 'resources'>;
 
 export async function acquire(
   who: Worker,
   resources: string[],
-  more: Asked = {},
+  more: AcquireLockParams = {},
 ): Promise<{ readonly lock: Lock; readonly extended: boolean; readonly conflicts: LockConflict[] }> {
   const answer = await who.locks.acquire({ projectId: 'WEB', resources, ...more });
   if (answer.lock === null) throw new Error('only a dryRun answers no lock');
   return { ...answer, lock: answer.lock };
 }
 
-export const listed = async (
+export const listLocks = async (
   who: Worker,
   more: { readonly resource?: string; readonly mine?: boolean } = {},
 ): Promise<Lock[]> => (await who.locks.list({ projectId: 'WEB', ...more })).items;
@@ -32,7 +32,7 @@ export async function conflictsOf(call: Promise<unknown>): Promise<unknown[]> {
 }
 
 /** Acquires a story, and writes a checkpoint if it touched files. */
-export async function workOn(
+export async function acquireStory(
   who: Worker,
   story: 'WEB-1' | 'WEB-2',
   filesTouched: string[] = [],

@@ -3,7 +3,7 @@
  * expression.
  */
 
-const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
+const escapeRegExp = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
 
 function pieceOf(
   [, char, members, negated]: readonly (string | undefined)[],
@@ -24,7 +24,7 @@ function pieceOf(
     case ',':
       return depth.braces > 0 ? '|' : ',';
     default:
-      return escaped((char ?? '').replace(/^\\/, ''));
+      return escapeRegExp((char ?? '').replace(/^\\/, ''));
   }
 }
 

@@ -15,7 +15,7 @@ afterAll(() => database.close());
 const sql = (text: string, ...parameters: unknown[]): Statement => ({ sql: text, parameters });
 
 /** Runs `work` on a connection that has not prepared any statement yet. */
-async function onFreshConnection(work: (client: PoolClient, pool: Pool) => Promise<void>): Promise<void> {
+async function withFreshConnection(work: (client: PoolClient, pool: Pool) => Promise<void>): Promise<void> {
   const pool = withTestTimeouts(createPool({ url: database.url, max: 1 }));
   const client = await pool.connect();
   try {
@@ -25,7 +25,7 @@ async function onFreshConnection(work: (client: PoolClient, pool: Pool) => Promi
     await pool.end();
   }
 }
-const preparedOn = async (client: PoolClient): Promise<string[]> =>
+const listPreparedStatements = async (client: PoolClient): Promise<string[]> =>
   (
     await client.query<{ statement: string }>(
       'select statement from pg_prepared_statements order by statement',
@@ -34,7 +34,7 @@ const preparedOn = async (client: PoolClient): Promise<string[]> =>
 
 describe('a burst', () => {
   it('answers every statement, in order, with its rows and its tag', () =>
-    onFreshConnection(async (client) => {
+    withFreshConnection(async (client) => {
       const results = await sendBurst(client, [
         sql('insert into notes values ($1, $2), ($3, $4)', 1, 'one', 2, null),
         sql('select * from notes where id = any ($1) order by id', [1, 2]),
@@ -56,17 +56,17 @@ describe('a burst', () => {
     }));
 
   it('prepares a statement once per connection, also one that stands in it twice', () =>
-    onFreshConnection(async (client) => {
+    withFreshConnection(async (client) => {
       const add = (a: number, b: number) => sql('select $1::int + $2::int as sum', a, b);
       const sums = async (...statements: Statement[]) =>
         (await sendBurst(client, statements)).map(({ rows }) => rows[0]?.['sum']);
       expect(await sums(add(1, 2), add(3, 4))).toEqual([3, 7]);
       expect(await sums(add(5, 6))).toEqual([11]);
-      expect(await preparedOn(client)).toEqual(['select $1::int + $2::int as sum']);
+      expect(await listPreparedStatements(client)).toEqual(['select $1::int + $2::int as sum']);
     }));
 
   it('keeps nothing of itself when a statement in the middle fails, and the connection goes on', () =>
-    onFreshConnection(async (client) => {
+    withFreshConnection(async (client) => {
       const failing = sendBurst(client, [
         sql('insert into notes values (10, $1)', 'before'),
         sql('select 1 / $1::int as quotient', 0),
@@ -78,7 +78,7 @@ describe('a burst', () => {
     }));
 
   it('says which constraint was broken', () =>
-    onFreshConnection(async (client) => {
+    withFreshConnection(async (client) => {
       const twice = sendBurst(client, [sql('insert into notes values (1), (1)')]);
       await expect(twice).rejects.toMatchObject({ sqlState: '23505', constraint: 'notes_pkey' });
     }));
@@ -94,7 +94,7 @@ describe('a burst', () => {
     ],
     ['running it', sql('select 1 / $1::int as value', 0), sql('select 1 / $1::int as value', 1), '22012'],
   ])('can be sent again after %s failed, and leaves no names behind', (_step, bad, good, sqlState) =>
-    onFreshConnection(async (client) => {
+    withFreshConnection(async (client) => {
       const before = sql('select $1::text as before', 'b');
       const after = sql('select $1::text as after', 'a');
       for (let round = 0; round < 3; round += 1) {
@@ -103,12 +103,12 @@ describe('a burst', () => {
       const results = await sendBurst(client, [before, good, after]);
       expect(results[0]?.rows).toEqual([{ before: 'b' }]);
       expect(results[2]?.rows).toEqual([{ after: 'a' }]);
-      expect(await preparedOn(client)).toEqual([before.sql, good.sql, after.sql].sort());
+      expect(await listPreparedStatements(client)).toEqual([before.sql, good.sql, after.sql].sort());
     }),
   );
 
   it('is refused whole when a value cannot be sent', () =>
-    onFreshConnection(async (client) => {
+    withFreshConnection(async (client) => {
       const circle: Record<string, unknown> = {};
       circle['self'] = circle;
       const failing = sendBurst(client, [
@@ -121,7 +121,7 @@ describe('a burst', () => {
     }));
 
   it('finds its way after a migration changed what a statement answers', () =>
-    onFreshConnection(async (client) => {
+    withFreshConnection(async (client) => {
       const read = sql('select * from notes');
       await sendBurst(client, [read]);
       await database.owner.query('alter table notes add column added int');
@@ -133,7 +133,7 @@ describe('a burst', () => {
     }));
 
   it('finds its way after somebody threw the statements of the connection away', () =>
-    onFreshConnection(async (client) => {
+    withFreshConnection(async (client) => {
       const read = sql('select 1 as one');
       await sendBurst(client, [read]);
       await client.query('deallocate all');
@@ -157,7 +157,7 @@ describe('a burst', () => {
   });
 
   it('fails, and does not hang, when the connection ends without a word', () =>
-    onFreshConnection(async (client) => {
+    withFreshConnection(async (client) => {
       const sleeping = sendBurst(client, [sql('select pg_sleep(30)')]);
       const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
       stream.destroy();
@@ -165,7 +165,7 @@ describe('a burst', () => {
     }));
 
   it('fails, as any query, where its answer does not come in its time', async () => {
-    const pool = createPool({ url: database.url, max: 1, answerWithinMillis: 100 });
+    const pool = createPool({ url: database.url, max: 1, queryTimeoutMillis: 100 });
     const client = await pool.connect();
     const silent = [sql('set statement_timeout = 0'), sql('select pg_sleep(0.5)')];
     await expect(sendBurst(client, silent)).rejects.toMatchObject({
@@ -182,14 +182,14 @@ describe('a burst', () => {
   });
 
   it('gives up the statements of a connection before they are too many', () =>
-    onFreshConnection(async (client) => {
+    withFreshConnection(async (client) => {
       for (let first = 0; first < 1_200; first += 100) {
         await sendBurst(
           client,
           Array.from({ length: 100 }, (_, index) => sql(`select ${first + index}`)),
         );
       }
-      expect((await preparedOn(client)).length).toBeLessThan(1_100);
+      expect((await listPreparedStatements(client)).length).toBeLessThan(1_100);
       expect((await sendBurst(client, [sql('select 1')]))[0]?.rows).toEqual([{ '?column?': 1 }]);
     }));
 });

@@ -5,7 +5,7 @@ import { newId } from './id.ts';
 import { timestampToIso } from './pool.ts';
 
 /** Formats a time like Postgres writes a timestamptz(3) in a UTC session: without trailing zeros of the fraction. */
-const asPostgres = (moment: Date): string =>
+const toPostgresTimestamp = (moment: Date): string =>
   moment
     .toISOString()
     .replace('T', ' ')
@@ -28,7 +28,7 @@ describe('toIso', () => {
     const moments = fc.date({ min: new Date(0), max: new Date(Date.UTC(2200, 0, 1)), noInvalidDate: true });
     fc.assert(
       fc.property(moments, (moment) => {
-        expect(timestampToIso(asPostgres(moment))).toBe(moment.toISOString());
+        expect(timestampToIso(toPostgresTimestamp(moment))).toBe(moment.toISOString());
       }),
     );
   });

@@ -27,9 +27,9 @@ export interface PoolConfig {
   /** Receives the errors of connections that broke while idle. */
   readonly onIdleError?: (error: Error) => void;
   /** The time limit for a connection; 1 s by default, because a caller waits. Operator commands may wait longer. */
-  readonly connectWithinMillis?: number;
+  readonly connectTimeoutMillis?: number;
   /** The time limit for a statement; 5 s by default. */
-  readonly answerWithinMillis?: number;
+  readonly queryTimeoutMillis?: number;
 }
 
 export type Pool = pg.Pool;
@@ -83,7 +83,7 @@ export const cliConnectTimeoutMillis = 5_000;
 
 /** Creates a pool without opening a connection. Timeouts nest: statement < client's read timeout < the caller's wait. */
 export function createPool(config: PoolConfig): Pool {
-  const answerWithinMillis = config.answerWithinMillis ?? 5_000;
+  const answerWithinMillis = config.queryTimeoutMillis ?? 5_000;
   const readTimeout: ReadTimeout = { readTimeoutMillis: answerWithinMillis * 1.2 };
   const pool = new pg.Pool({
     ...readTimeout,
@@ -91,7 +91,7 @@ export function createPool(config: PoolConfig): Pool {
     connectionString: config.url,
     max: config.max ?? 10,
     application_name: config.name ?? 'muster',
-    connectionTimeoutMillis: config.connectWithinMillis ?? 1_000,
+    connectionTimeoutMillis: config.connectTimeoutMillis ?? 1_000,
     statement_timeout: answerWithinMillis,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,

@@ -60,7 +60,7 @@ type CamelCase<Key> = Key extends `${infer Head}_${infer Tail}`
 const toCamelCase = (column: string): string =>
   column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-type ReadRow<Name extends RecordTable, Columns> = RowWithCommonColumns &
+type SelectedRow<Name extends RecordTable, Columns> = RowWithCommonColumns &
   Pick<TableRow<Name>, keyof Columns & keyof TableRow<Name>>;
 
 /** The columns whose description has the given trait. */
@@ -221,7 +221,7 @@ export function defineRecord<Name extends RecordTable, const Columns extends Col
   alias: string,
   columns: Columns,
 ) {
-  type Row = ReadRow<Name, Columns>;
+  type Row = SelectedRow<Name, Columns>;
   const described = describeColumns(columns as Readonly<Record<string, ColumnTraits<unknown>>>);
   const { read, inserted, settable, seen, texts } = columnListsOf(described);
   const list = sql.columns(alias, read);

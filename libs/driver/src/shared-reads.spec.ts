@@ -28,17 +28,17 @@ function poolOf(max: number, url = database.url): Pool {
   return pool;
 }
 
-async function row(pool: Pool, ...statements: Statement[]): Promise<Record<string, unknown>> {
+async function readRow(pool: Pool, ...statements: Statement[]): Promise<Record<string, unknown>> {
   const results = await sendRead(pool, statements);
   return results.at(-1)?.rows[0] ?? {};
 }
 
-const many = 200;
-const echoes = (pool: Pool): Promise<Record<string, unknown>[]> =>
-  Promise.all(Array.from({ length: many }, (_, index) => row(pool, echo(index))));
+const readCount = 200;
+const runEchoes = (pool: Pool): Promise<Record<string, unknown>[]> =>
+  Promise.all(Array.from({ length: readCount }, (_, index) => readRow(pool, echo(index))));
 
 /** Returns, in the given order, the row or the error of each read. */
-const outcomes = async (answers: readonly Promise<unknown>[]): Promise<unknown[]> =>
+const settleAll = async (answers: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(answers)).map((each) =>
     each.status === 'fulfilled' ? each.value : (each.reason as unknown),
   );
@@ -46,8 +46,8 @@ const outcomes = async (answers: readonly Promise<unknown>[]): Promise<unknown[]
 /** Makes a pool whose two connections are both slow. Further reads wait for the connection that becomes free first. */
 async function busyPool(): Promise<{ pool: Pool; idle: () => Promise<unknown> }> {
   const pool = poolOf(2);
-  await echoes(pool);
-  const busy = [row(pool, sleep(0.1)), row(pool, sleep(0.5))];
+  await runEchoes(pool);
+  const busy = [readRow(pool, sleep(0.1)), readRow(pool, sleep(0.5))];
   await pause(50);
   return { pool, idle: () => Promise.all(busy) };
 }
@@ -55,8 +55,8 @@ async function busyPool(): Promise<{ pool: Pool; idle: () => Promise<unknown> }>
 describe('reads that share connections', () => {
   it('each get their own answer, over few connections', async () => {
     const pool = poolOf(10);
-    await echoes(pool);
-    const answers = await echoes(pool);
+    await runEchoes(pool);
+    const answers = await runEchoes(pool);
     expect(answers.map(({ said }) => said)).toEqual(answers.map((_, index) => index));
     expect(pool.totalCount).toBeLessThan(10);
   });
@@ -75,7 +75,7 @@ describe('reads that share connections', () => {
     // connection.
     await waitUntil(async () => {
       for (const write of writes) write.mockClear();
-      const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((said) => row(pool, echo(said))));
+      const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((said) => readRow(pool, echo(said))));
       expect(answers.map(({ said }) => said)).toEqual([1, 2, 3, 4, 5, 6]);
       return writes.every(({ mock }) => mock.calls.length === 1);
     });
@@ -83,7 +83,7 @@ describe('reads that share connections', () => {
 
   it('leave their connections to others once there is none to answer', async () => {
     const pool = poolOf(2);
-    await echoes(pool);
+    await runEchoes(pool);
     // A connection is returned to the pool shortly after its last answer.
     await waitUntil(() => Promise.resolve(pool.idleCount === pool.totalCount && pool.waitingCount === 0));
   });
@@ -92,16 +92,20 @@ describe('reads that share connections', () => {
     const pool = poolOf(1);
     const set = (word: string) => sql(`select set_config('muster.word', $1, true)`, word);
     const look = sql(`select coalesce(current_setting('muster.word', true), '') as word`);
-    await row(pool, set('first'), look);
-    const words = await Promise.all([row(pool, set('mine'), look), row(pool, look), row(pool, look)]);
+    await readRow(pool, set('first'), look);
+    const words = await Promise.all([
+      readRow(pool, set('mine'), look),
+      readRow(pool, look),
+      readRow(pool, look),
+    ]);
     expect(words).toEqual([{ word: 'mine' }, { word: '' }, { word: '' }]);
   });
 
   it('fail by themselves', async () => {
     const pool = poolOf(1);
     const divide = (by: number) => sql('select 4 / $1::int as said', by);
-    await row(pool, divide(1));
-    const answers = await outcomes([divide(2), divide(0), divide(4)].map((each) => row(pool, each)));
+    await readRow(pool, divide(1));
+    const answers = await settleAll([divide(2), divide(0), divide(4)].map((each) => readRow(pool, each)));
     expect(answers).toEqual([{ said: 2 }, expect.any(BurstError), { said: 1 }]);
     expect(answers[1]).toMatchObject({ sqlState: '22012', at: 0 });
   });
@@ -110,21 +114,27 @@ describe('reads that share connections', () => {
     const { pool, idle } = await busyPool();
     const fresh = sql('select 7 as said');
     const failing = sql('select 1 / $1::int', 0);
-    const answers = await outcomes([row(pool, failing, fresh), row(pool, fresh), row(pool, fresh)]);
+    const answers = await settleAll([
+      readRow(pool, failing, fresh),
+      readRow(pool, fresh),
+      readRow(pool, fresh),
+    ]);
     expect(answers).toEqual([expect.any(BurstError), { said: 7 }, { said: 7 }]);
     await idle();
   });
 
   it('are not held up by one that takes long', async () => {
     const pool = poolOf(4);
-    await echoes(pool);
+    await runEchoes(pool);
     let isOver = false;
-    const slow = outcomes([row(pool, sql('select pg_sleep(4), $1::text as slow', 'slow'))]).finally(() => {
-      isOver = true;
-    });
+    const slow = settleAll([readRow(pool, sql('select pg_sleep(4), $1::text as slow', 'slow'))]).finally(
+      () => {
+        isOver = true;
+      },
+    );
     // When this read ends, the connection of `slow` has passed the limit for slow reads.
-    await row(pool, sleep(0.02));
-    await echoes(pool);
+    await readRow(pool, sleep(0.02));
+    await runEchoes(pool);
     expect(isOver).toBe(false);
     await database.owner.query(
       `select pg_cancel_backend(pid) from pg_stat_activity where query like '%as slow'`,
@@ -139,8 +149,8 @@ describe('reads that share connections', () => {
     // behind it. Then the test tries again.
     await waitUntil(async () => {
       const { pool, idle } = await busyPool();
-      const [ended, next, behind, unwritten, last] = await outcomes(
-        [end, echo(1), echo(2), fresh, echo(4)].map((each) => row(pool, each)),
+      const [ended, next, behind, unwritten, last] = await settleAll(
+        [end, echo(1), echo(2), fresh, echo(4)].map((each) => readRow(pool, each)),
       );
       expect(ended).toMatchObject({ sqlState: '57P01' });
       expect([unwritten, last]).toMatchObject([{ said: 3 }, { said: 4 }]);
@@ -156,7 +166,7 @@ describe('reads that share connections', () => {
     const pool = poolOf(max);
     let isOver = false;
     const flood = Array.from({ length: 40 }, async () => {
-      while (!isOver) await row(pool, sleep(0.005));
+      while (!isOver) await readRow(pool, sleep(0.005));
     });
     await pause(100);
     for (let times = 0; times < 5; times += 1) {
@@ -170,18 +180,18 @@ describe('reads that share connections', () => {
   it('are refused as busy where others keep all connections', async () => {
     const pool = poolOf(1);
     const client = await pool.connect();
-    expect(await outcomes([row(pool, echo(1)), row(pool, echo(2))])).toEqual([
+    expect(await settleAll([readRow(pool, echo(1)), readRow(pool, echo(2))])).toEqual([
       expect.any(DatabaseBusy),
       expect.any(DatabaseBusy),
     ]);
     client.release();
-    expect(await row(pool, echo(3))).toMatchObject({ said: 3 });
+    expect(await readRow(pool, echo(3))).toMatchObject({ said: 3 });
   });
 
   it('are refused where there is no database', async () => {
     const url = new URL(database.url);
     url.port = '1';
     const pool = poolOf(1, url.href);
-    expect(await outcomes([row(pool, echo(1))])).toEqual([expect.any(DatabaseAway)]);
+    expect(await settleAll([readRow(pool, echo(1))])).toEqual([expect.any(DatabaseAway)]);
   });
 });

@@ -22,7 +22,7 @@ import { arrangeExport } from './exports.ts';
 import { arrangeView } from './views.ts';
 import { arrangeAgreements } from './agreements.ts';
 import { arrangeReviews } from './review.ts';
-import { arrangeOtherProjects, arrangeWeb, type Visibility } from './projects.ts';
+import { arrangeOtherProjects, arrangeWebProject, type Visibility } from './projects.ts';
 import { arrangeSignals } from './signals.ts';
 import { arrangeConnections } from './connections.ts';
 import { arrangeSessions } from './sessions.ts';
@@ -110,7 +110,7 @@ async function makeExampleOrg<Handlers>(
     name: ana.me.name,
   });
 
-  const web = await arrangeWeb(world, { orgId, ana, visibility, author, idOf });
+  const web = await arrangeWebProject(world, { orgId, ana, visibility, author, idOf });
   const { project, column, epic, stories, comment } = web;
   const others = await arrangeRecords(world, { orgId, ana, projectId: project, stories, author, idOf });
   const { memberId, agentId } = people.robo.me;

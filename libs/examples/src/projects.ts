@@ -40,7 +40,7 @@ const storyTitles = ['Sign in with a passkey', 'Reset a passkey by mail'] as con
 const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'] as const;
 
 /** Inserts the project WEB, and returns the ids of its records. */
-export async function arrangeWeb(world: Makers, place: ProjectsSetUp): Promise<WebProject> {
+export async function arrangeWebProject(world: Makers, place: ProjectsSetUp): Promise<WebProject> {
   const { orgId, ana, visibility, author, idOf } = place;
   const project = await insertProject(world, orgId, 'WEB', visibility);
   const columns: string[] = [];

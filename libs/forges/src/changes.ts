@@ -39,7 +39,7 @@ type RequestHeaders = Readonly<Record<string, string>>;
 
 type StoredChanges = InputOf<typeof internalOperations.storeChanges>;
 
-interface ReadChanges {
+interface FetchedChanges {
   readonly reported: string | ReportedFileChange[];
   readonly baseSha: string | null;
   readonly truncated: boolean;
@@ -74,7 +74,7 @@ async function readPages(
   { ask }: ForgeCalls,
   { url, headers }: { readonly url: string; readonly headers: RequestHeaders },
   { isPaged, cutAt, read }: ChangesRequest,
-): Promise<ReadChanges> {
+): Promise<FetchedChanges> {
   const collected = new ChangedFileCollector();
   let baseSha: string | null = null;
   let isEnd = true;
@@ -95,10 +95,10 @@ async function readPullChanges(
   head: HeadToRead,
   number: number,
   headers: RequestHeaders,
-): Promise<ReadChanges | undefined> {
+): Promise<FetchedChanges | undefined> {
   const { kind, headSha } = head;
   const url = pullApiUrl(head, number);
-  let read: ReadChanges;
+  let read: FetchedChanges;
   if (kind === 'github' || kind === 'gitlab') {
     const request = pullChangesRequests[kind];
     read = await readPages(calls, { url: url + request.path, headers }, request);
@@ -115,7 +115,7 @@ async function readPullChanges(
   return isSameCommit(pull.headSha, headSha) ? { ...read, baseSha: pull.baseSha } : undefined;
 }
 
-async function readChanges(calls: ForgeCalls, head: HeadToRead): Promise<ReadChanges | undefined> {
+async function readChanges(calls: ForgeCalls, head: HeadToRead): Promise<FetchedChanges | undefined> {
   const { connectionId, number, kind, baseBranch, headSha } = head;
   const credentials = decryptCredentials(calls, connectionId, head);
   const headers = await calls.authorize({ ...head, credentials });
@@ -154,7 +154,7 @@ export async function fetchChanges(
       ),
     );
   return async () => {
-    let read: ReadChanges | undefined;
+    let read: FetchedChanges | undefined;
     try {
       read = await readChanges(calls, head);
     } catch (error) {

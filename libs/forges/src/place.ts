@@ -129,7 +129,12 @@ export async function recordOrParkFact(
     findExecutionCandidates(db, repository, fact),
     listRepositoryAddresses(db, repository.projectId),
   ]);
-  const { matches, others, shouldPark, isAmbiguous } = matchCandidates(candidates, {
+  const {
+    matches,
+    rejectedCandidates: others,
+    shouldPark,
+    isAmbiguous,
+  } = matchCandidates(candidates, {
     fact,
     repository,
     linkedRepositories,
@@ -241,7 +246,7 @@ async function recordChecks(context: PlacementContext, sha: string): Promise<For
   const { db, repository } = context;
   // The check report was only deferred, so it must be sent before the query that reads all reports.
   db.flush();
-  const { words, executionIds } = await findChecksAndExecutions(db, repository.id, sha);
+  const { checkReports: words, executionIds } = await findChecksAndExecutions(db, repository.id, sha);
   const verdict = combineCheckReports(words);
   if (verdict === undefined) return [];
   const { kind, at, reportCount, trust } = verdict;

@@ -157,8 +157,8 @@ export async function processDelivery(
     for (const repository of linked) {
       const isPollAnswer = delivery.deliveryId.startsWith(pollAnswerIdPrefix);
       const placing = { db, perform, repository, trust, receivedAt, isPollAnswer };
-      if (reading.reviewsOf !== undefined)
-        outcome.push(await requestReviews(db, repository, reading.reviewsOf));
+      if (reading.reviewsOfPullNumber !== undefined)
+        outcome.push(await requestReviews(db, repository, reading.reviewsOfPullNumber));
       for (const fact of reading.facts) outcome.push(...(await recordOrParkFact(placing, fact)));
       for (const revert of revertsOf(reading)) {
         const events = await createRevertEvents(db, repository, revert);
@@ -175,7 +175,7 @@ export async function processDelivery(
 
 /** Returns the reverts by merged pull requests and by pushed commits. */
 const revertsOf = ({ facts, revert }: Exclude<DeliveryContent, { ignored: string }>): Revert[] => [
-  ...facts.flatMap(({ kind, reverts = [], ...fact }) =>
+  ...facts.flatMap(({ kind, revertedReferences: reverts = [], ...fact }) =>
     kind === 'pr_merged' && reverts.length > 0 ? { ...fact, reverts } : [],
   ),
   ...(revert === undefined ? [] : [revert]),

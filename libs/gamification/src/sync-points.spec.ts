@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
 import {
-  assigned,
+  assignmentActivity,
   syncAllPoints,
   done,
   writeActivity,
-  jobs,
-  pointsOf,
-  project,
-  reopened,
+  listJobs,
+  getPoints,
+  createProject,
+  reopenedActivity,
 } from '../test/activity.ts';
 import { maxEntriesPerTransaction } from './sync-points.ts';
 import { gamification } from './operations/gamification/handlers.ts';
@@ -23,17 +23,17 @@ describe('the counting', () => {
     await writeActivity(
       world,
       orgId,
-      assigned(ana, first, ben.me.memberId),
+      assignmentActivity(ana, first, ben.me.memberId),
       done(ana, first),
-      assigned(ana, second, null, robo.me.agentId),
+      assignmentActivity(ana, second, null, robo.me.agentId),
       done(ana, second),
       // The third story is assigned only after Ana has finished it, so Ana gets its points.
       done(ana, third),
-      assigned(ana, third, ben.me.memberId),
+      assignmentActivity(ana, third, ben.me.memberId),
     );
     await syncAllPoints(world, orgId);
-    expect(await Promise.all([ana, ben, chloe].map(pointsOf))).toEqual([10, 10, 10]);
-    expect(await pointsOf(robo)).toBe(10);
+    expect(await Promise.all([ana, ben, chloe].map(getPoints))).toEqual([10, 10, 10]);
+    expect(await getPoints(robo)).toBe(10);
   });
 
   it('gives it to whoever did it where the assignment was cleared, or is of nobody here any more', async () => {
@@ -47,7 +47,7 @@ describe('the counting', () => {
     await writeActivity(
       world,
       orgId,
-      assigned(ana, first, ben.me.memberId),
+      assignmentActivity(ana, first, ben.me.memberId),
       {
         kind: 'assignment.cleared',
         by: ana,
@@ -55,11 +55,11 @@ describe('the counting', () => {
         data: { previousMemberId: ben.me.memberId, previousAgentId: null },
       },
       done(ana, first),
-      assigned(ana, second, dan.me.memberId),
+      assignmentActivity(ana, second, dan.me.memberId),
       done(ana, second),
     );
     await syncAllPoints(world, orgId);
-    expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([20, 0]);
+    expect(await Promise.all([ana, ben].map(getPoints))).toEqual([20, 0]);
   });
 
   it('takes back what done gave when the story is opened again, once, also in a later count', async () => {
@@ -67,13 +67,13 @@ describe('the counting', () => {
     const storyId = newId();
     await writeActivity(world, orgId, done(ana, storyId), done(ana));
     await syncAllPoints(world, orgId);
-    expect(await pointsOf(ana)).toBe(20);
-    await writeActivity(world, orgId, reopened(ben, storyId), reopened(ben, storyId));
+    expect(await getPoints(ana)).toBe(20);
+    await writeActivity(world, orgId, reopenedActivity(ben, storyId), reopenedActivity(ben, storyId));
     await syncAllPoints(world, orgId);
-    expect(await pointsOf(ana)).toBe(10);
+    expect(await getPoints(ana)).toBe(10);
     await writeActivity(world, orgId, done(ben, storyId));
     await syncAllPoints(world, orgId);
-    expect([await pointsOf(ana), await pointsOf(ben)]).toEqual([10, 10]);
+    expect([await getPoints(ana), await getPoints(ben)]).toEqual([10, 10]);
   });
 
   it('takes it from the day and the week in which it was given', async () => {
@@ -82,7 +82,7 @@ describe('the counting', () => {
     await writeActivity(world, orgId, done(ana, storyId, { at: `now() - interval '1 day'` }), done(ana));
     await syncAllPoints(world, orgId);
     expect((await ana.gamification.profile()).profile.streakDays).toBe(2);
-    await writeActivity(world, orgId, reopened(ana, storyId));
+    await writeActivity(world, orgId, reopenedActivity(ana, storyId));
     await syncAllPoints(world, orgId);
     expect((await ana.gamification.profile()).profile.streakDays).toBe(1);
     expect((await ana.gamification.leaderboard({ period: 'all' })).items).toMatchObject([{ points: 10 }]);
@@ -95,7 +95,7 @@ describe('the counting', () => {
       world,
       orgId,
       done(ana, storyId),
-      reopened(ana, storyId),
+      reopenedActivity(ana, storyId),
       done(ben, storyId),
       done(ana),
       done(ben),
@@ -115,12 +115,12 @@ describe('the counting', () => {
         orgId,
       );
     const before = await sums();
-    expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([10, 20]);
+    expect(await Promise.all([ana, ben].map(getPoints))).toEqual([10, 20]);
     // Simulates a restore that lost the position of the last counted entry.
     await world.rows('update gamification_state set counted_seq = 0 where org_id = $1', orgId);
     expect(await syncAllPoints(world, orgId)).toEqual({ counted: 5, hasMore: false });
     expect(await sums()).toEqual(before);
-    expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([10, 20]);
+    expect(await Promise.all([ana, ben].map(getPoints))).toEqual([10, 20]);
   });
 
   it('goes so far in a transaction at most, and leaves a job for the rest', async () => {
@@ -128,16 +128,16 @@ describe('the counting', () => {
     const storyIds = Array.from({ length: maxEntriesPerTransaction + 1 }, () => newId());
     await writeActivity(world, orgId, ...storyIds.map((storyId) => done(ana, storyId)));
     expect(await syncAllPoints(world, orgId)).toEqual({ counted: maxEntriesPerTransaction, hasMore: true });
-    expect(await jobs(world, orgId)).toHaveLength(1);
+    expect(await listJobs(world, orgId)).toHaveLength(1);
     expect(await ana.gamification.sync()).toMatchObject({ state: 'running', syncedAt: null });
-    expect(await jobs(world, orgId)).toHaveLength(1);
+    expect(await listJobs(world, orgId)).toHaveLength(1);
     expect(await syncAllPoints(world, orgId)).toEqual({ counted: 1, hasMore: false });
-    expect(await pointsOf(ana)).toBe(10 * (maxEntriesPerTransaction + 1));
+    expect(await getPoints(ana)).toBe(10 * (maxEntriesPerTransaction + 1));
   });
 
   it('keeps the sums equal to what stands in the ledger', async () => {
     const { orgId, ana, ben, chloe } = await world.org();
-    const web = await project(world, orgId, 'WEB', 'org');
+    const web = await createProject(world, orgId, 'WEB', 'org');
     const storyIds = Array.from({ length: 7 }, () => newId());
     const isDone = new Set<string>();
     for (let round = 0; round < 6; round += 1) {
@@ -148,7 +148,7 @@ describe('the counting', () => {
         if (wasDone) isDone.delete(storyId);
         else isDone.add(storyId);
         return {
-          ...(wasDone ? reopened(who, storyId) : done(who, storyId)),
+          ...(wasDone ? reopenedActivity(who, storyId) : done(who, storyId)),
           projectId: index % 2 === 0 ? web : null,
         };
       });
@@ -190,6 +190,6 @@ describe('the counting', () => {
     expect(
       await world.rows(`select points from point_scores where org_id = $1 and period = 'week'`, orgId),
     ).toHaveLength(1);
-    expect(await pointsOf(ana)).toBe(50);
+    expect(await getPoints(ana)).toBe(50);
   });
 });

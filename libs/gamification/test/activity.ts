@@ -58,7 +58,7 @@ export async function writeActivity(world: World, orgId: string, ...entries: Act
   );
 }
 
-const moved = (
+const statusChangeActivity = (
   by: Person,
   storyId: string,
   from: string,
@@ -72,9 +72,10 @@ const moved = (
   ...more,
 });
 export const done = (by: Person, storyId = newId(), more: Partial<ActivityEntry> = {}) =>
-  moved(by, storyId, 'in_review', 'done', more);
-export const reopened = (by: Person, storyId: string) => moved(by, storyId, 'done', 'ready');
-export const assigned = (
+  statusChangeActivity(by, storyId, 'in_review', 'done', more);
+export const reopenedActivity = (by: Person, storyId: string) =>
+  statusChangeActivity(by, storyId, 'done', 'ready');
+export const assignmentActivity = (
   by: Person,
   storyId: string,
   memberId: string | null,
@@ -90,14 +91,14 @@ export const assigned = (
 export const syncAllPoints = (world: World, orgId: string): Promise<PointSyncResult> =>
   inOrganizationAsSystem(world.database.owner, orgId, (db) => syncPoints(db, orgId));
 
-export const pointsOf = async (who: Player): Promise<number> =>
+export const getPoints = async (who: Player): Promise<number> =>
   (await who.gamification.profile()).profile.points;
 
 /** Reads the payloads of the outbox rows that request a points update. */
-export const jobs = (world: World, orgId: string): Promise<unknown[]> =>
+export const listJobs = (world: World, orgId: string): Promise<unknown[]> =>
   world.rows('select payload from outbox where org_id = $1 and topic = $2', orgId, syncPointsTopic);
 
-export async function project(
+export async function createProject(
   world: World,
   orgId: string,
   key: string,

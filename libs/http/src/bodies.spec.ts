@@ -22,7 +22,7 @@ async function start(
   logger = pino({ level: 'silent' }),
 ): Promise<{ service: Service; port: number; url: string }> {
   const service = createService({
-    ...{ name: 'trial', logger, checks: [], mostInFlight, trustProxy: false },
+    ...{ name: 'trial', logger, checks: [], maxInFlight: mostInFlight, trustProxy: false },
     toApiError: (error) => (error instanceof ApiError ? error : internalError()),
   });
   service.app.post(
@@ -34,29 +34,29 @@ async function start(
         if (typeof caller === 'string') request.party = caller;
       },
     },
-    (request) => ({ bytes: request.bodyBytes, wasOnItsWay: request.bodyOnItsWay !== null }),
+    (request) => ({ bytes: request.bodyBytes, wasOnItsWay: request.pendingBody !== null }),
   );
   services.push(service);
   const { address: url } = await service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
   return { service, url, port: Number(new URL(url).port) };
 }
 
-interface Half {
+interface PartialRequest {
   /** The local address of the sender. */
-  readonly from?: string;
+  readonly localAddress?: string;
   readonly caller?: string;
   readonly length?: number;
 }
 
-const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
+const continueResponse = 'HTTP/1.1 100 Continue\r\n\r\n';
 
 /**
  * Sends a request whose body stops after its first byte. It returns when the service has received the
  * headers.
  */
-async function sendHalf(
+async function sendPartialRequest(
   port: number,
-  { from = '127.0.0.1', caller, length = 100 }: Half = {},
+  { localAddress: from = '127.0.0.1', caller, length = 100 }: PartialRequest = {},
 ): Promise<Socket> {
   const socket = connect({ host: '127.0.0.1', port, localAddress: from });
   sockets.push(socket);
@@ -72,15 +72,16 @@ async function sendHalf(
   ];
   socket.write(`${headers.join('\r\n')}\r\n\r\n{`);
   let heard = null;
-  while ((heard = socket.read(goOn.length) as Buffer | null) === null) await once(socket, 'readable');
-  expect(heard.toString()).toBe(goOn);
+  while ((heard = socket.read(continueResponse.length) as Buffer | null) === null)
+    await once(socket, 'readable');
+  expect(heard.toString()).toBe(continueResponse);
   return socket;
 }
 
 /** Returns the response after the connection has ended. */
-const answerOn = (socket: Socket): Promise<string> => text(socket);
+const readAnswer = (socket: Socket): Promise<string> => text(socket);
 
-const callers = (url: string, count: number, headers: Record<string, string> = {}) =>
+const sendPartialRequests = (url: string, count: number, headers: Record<string, string> = {}) =>
   Promise.all(
     Array.from({ length: count }, async () => {
       const answer = await fetch(`${url}/echo`, {
@@ -99,10 +100,10 @@ it('a body that comes with its headers is no body on its way; one that comes aft
   sockets.push(whole);
   const headers = ['Host: trial', 'Connection: close', 'Content-Type: application/json', 'Content-Length: 7'];
   whole.write(`POST /echo HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n{"a":1}`);
-  expect(await answerOn(whole)).toMatch(/"wasOnItsWay":false/);
-  const half = await sendHalf(port, { length: 7 });
+  expect(await readAnswer(whole)).toMatch(/"wasOnItsWay":false/);
+  const half = await sendPartialRequest(port, { length: 7 });
   half.end('"a":1}');
-  expect(await answerOn(half)).toMatch(/"wasOnItsWay":true/);
+  expect(await readAnswer(half)).toMatch(/"wasOnItsWay":true/);
 });
 
 const cap = 60;
@@ -115,14 +116,14 @@ describe('twice as many half-sent bodies as there are places', () => {
   ])('from %s keep nobody out, with a token or without', async (_title, addressOf) => {
     const { port, url } = await start(cap);
     for (let index = 0; index < Math.max(2 * cap, addresses.length); index += 1)
-      await sendHalf(port, { from: addressOf(index) });
-    expect(new Set(await callers(url, 20))).toEqual(new Set([200]));
-    expect(new Set(await callers(url, 20, { 'x-caller': 'ana' }))).toEqual(new Set([200]));
+      await sendPartialRequest(port, { localAddress: addressOf(index) });
+    expect(new Set(await sendPartialRequests(url, 20))).toEqual(new Set([200]));
+    expect(new Set(await sendPartialRequests(url, 20, { 'x-caller': 'ana' }))).toEqual(new Set([200]));
   });
 
   it('of one who is known keep nobody out who sends more than comes with the headers', async () => {
     const { port, url } = await start(cap);
-    for (let index = 0; index < 2 * cap; index += 1) await sendHalf(port, { caller: 'ana' });
+    for (let index = 0; index < 2 * cap; index += 1) await sendPartialRequest(port, { caller: 'ana' });
     const large = await fetch(`${url}/echo`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-caller': 'ben' },
@@ -138,37 +139,37 @@ describe('twice as many half-sent bodies as there are places', () => {
 describe('in time', () => {
   it.concurrent('an address has a few bodies on their way, a caller more, and one too many hears so', async () => {
     const { port } = await start(cap);
-    for (let index = 0; index < 8; index += 1) await sendHalf(port);
-    const ofAddress = answerOn(await sendHalf(port));
-    for (let index = 0; index < 32; index += 1) await sendHalf(port, { caller: 'ana' });
-    const ofCaller = answerOn(await sendHalf(port, { caller: 'ana' }));
+    for (let index = 0; index < 8; index += 1) await sendPartialRequest(port);
+    const ofAddress = readAnswer(await sendPartialRequest(port));
+    for (let index = 0; index < 32; index += 1) await sendPartialRequest(port, { caller: 'ana' });
+    const ofCaller = readAnswer(await sendPartialRequest(port, { caller: 'ana' }));
     expect(await ofAddress).toMatch(/^HTTP\/1.1 429 .*retry-after: 1.*too_many_bodies/is);
     expect(await ofCaller).toMatch(/^HTTP\/1.1 429 /);
     // The ninth sender has another address, so its body is accepted. A body of this size is counted
     // immediately.
     const body = JSON.stringify({ a: 'x'.repeat(70_000) });
-    const other = await sendHalf(port, { from: '127.0.0.9', length: body.length });
+    const other = await sendPartialRequest(port, { localAddress: '127.0.0.9', length: body.length });
     other.end(body.slice(1));
-    expect(await answerOn(other)).toMatch(/^HTTP\/1.1 200 /);
+    expect(await readAnswer(other)).toMatch(/^HTTP\/1.1 200 /);
   });
 
   it.concurrent('what is on its way at once is bounded in bytes: of the largest three, and nothing smaller waits for them', async () => {
     const { port } = await start(cap);
     const length = 8 * 1024 * 1024 - 1;
-    for (const caller of ['ana', 'ben', 'cleo']) await sendHalf(port, { caller, length });
-    expect(await answerOn(await sendHalf(port, { caller: 'dan', length }))).toMatch(
+    for (const caller of ['ana', 'ben', 'cleo']) await sendPartialRequest(port, { caller, length });
+    expect(await readAnswer(await sendPartialRequest(port, { caller: 'dan', length }))).toMatch(
       /^HTTP\/1.1 503 .*"overload"/is,
     );
-    const small = await sendHalf(port, { caller: 'dan', length: 7 });
+    const small = await sendPartialRequest(port, { caller: 'dan', length: 7 });
     small.end('"a":1}');
-    expect(await answerOn(small)).toMatch(/^HTTP\/1.1 200 /);
+    expect(await readAnswer(small)).toMatch(/^HTTP\/1.1 200 /);
   });
 
   it.concurrent('a refused body that never ends is cut off', async () => {
     const { port } = await start(cap);
     const socket = connect({ host: '127.0.0.1', port });
     sockets.push(socket);
-    const answer = answerOn(socket);
+    const answer = readAnswer(socket);
     const headers = ['POST /echo HTTP/1.1', 'Host: trial', 'Content-Type: application/json'];
     socket.write(`${headers.join('\r\n')}\r\nContent-Length: 10485760\r\n\r\n{`);
     await expect(answer.catch((error: unknown) => (error as NodeJS.ErrnoException).code)).resolves.toMatch(
@@ -179,7 +180,7 @@ describe('in time', () => {
 
   it.concurrent('a body that does not come in its time is answered, and its connection ends', async () => {
     const { port } = await start(cap);
-    const answer = await answerOn(await sendHalf(port));
+    const answer = await readAnswer(await sendPartialRequest(port));
     expect(answer).toMatch(/^HTTP\/1.1 400 /);
     expect(answer).toMatch(/connection: close/i);
     expect(answer).toContain('"reason":"body_too_slow"');
@@ -190,14 +191,14 @@ describe('in time', () => {
     const socket = connect({ host: '127.0.0.1', port });
     sockets.push(socket);
     socket.write('POST /echo HTTP/1.1\r\nHost: tri');
-    expect(await answerOn(socket)).toContain('"reason":"request_too_slow"');
+    expect(await readAnswer(socket)).toContain('"reason":"request_too_slow"');
   }, 30_000);
 
   it.concurrent('a connection on which nothing was sent ends without an answer, which its first request would get', async () => {
     const { port } = await start(cap);
     const socket = connect({ host: '127.0.0.1', port });
     sockets.push(socket);
-    expect(await answerOn(socket)).toBe('');
+    expect(await readAnswer(socket)).toBe('');
   }, 30_000);
 });
 
@@ -205,12 +206,12 @@ it('who leaves in the middle of a body gives back what it held, and is no fault 
   const lines: string[] = [];
   const { port } = await start(cap, pino({}, { write: (line) => void lines.push(line) }));
   const halves = [];
-  for (let index = 0; index < 8; index += 1) halves.push(await sendHalf(port));
+  for (let index = 0; index < 8; index += 1) halves.push(await sendPartialRequest(port));
   for (const half of halves) half.destroy();
   for (let status = ''; !status.startsWith('HTTP/1.1 200');) {
-    const socket = await sendHalf(port, { length: 7 });
+    const socket = await sendPartialRequest(port, { length: 7 });
     socket.end('"a":1}');
-    status = await answerOn(socket);
+    status = await readAnswer(socket);
   }
   const said = lines.map((line) => JSON.parse(line) as { msg: string; reason?: string });
   expect(said.filter(({ reason }) => reason === 'malformed_request')).toHaveLength(8);
@@ -223,7 +224,7 @@ it('a body that is refused while it comes is read to its end, so that the answer
     for (let round = 0; round < 10; round += 1) {
       const socket = connect({ host: '127.0.0.1', port });
       sockets.push(socket);
-      const answer = answerOn(socket);
+      const answer = readAnswer(socket);
       const headers = ['POST /echo HTTP/1.1', 'Host: trial', 'Content-Type: application/json', framing];
       socket.write(`${headers.join('\r\n')}\r\n\r\n`);
       const isChunked = framing.startsWith('Transfer');

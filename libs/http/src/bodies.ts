@@ -17,7 +17,7 @@ declare module 'fastify' {
      */
     party: string | null;
     /** The request's body if it did not arrive with the headers; null otherwise. */
-    bodyOnItsWay: PendingBody | null;
+    pendingBody: PendingBody | null;
   }
 }
 
@@ -122,7 +122,7 @@ export function createBodyLimiter(): BodyLimiter {
       if (isHere || (stated ?? 0) > bodyLimit) return true;
       const weight = Math.max(stated ?? bodyLimit, minCountedBytes);
       const coming = watchBody(request, reply, weight, letIn);
-      request.bodyOnItsWay = coming;
+      request.pendingBody = coming;
       if (stated === undefined) raw.on('data', coming.countChunk);
       else if (stated > minCountedBytes) {
         try {
@@ -136,10 +136,10 @@ export function createBodyLimiter(): BodyLimiter {
       return false;
     },
     releaseCapacity: (request) => {
-      if (request.bodyOnItsWay !== null) stopWatching(request.bodyOnItsWay);
+      if (request.pendingBody !== null) stopWatching(request.pendingBody);
     },
     isStillArriving: (request) =>
-      hasBody(request) && !request.raw.complete && request.bodyOnItsWay?.hasTimedOut !== true,
+      hasBody(request) && !request.raw.complete && request.pendingBody?.hasTimedOut !== true,
   };
 }
 
@@ -193,7 +193,7 @@ function reserveCapacity(
 ): () => void {
   const party = { key: request.party ?? networkOf(request.ip), most: Math.max(maxBytesPerSender, maxBytes) };
   // guard: what one party has in its hands
-  const admission = limiter.enter([party], maxBytes);
+  const admission = limiter.acquire([party], maxBytes);
   if ('full' in admission)
     throw admission.full === null
       ? serviceUnavailable('overload', 'Too many request bodies are being sent at the same time; try again.')

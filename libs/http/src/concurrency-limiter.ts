@@ -19,7 +19,7 @@ export interface ConcurrencyLimiter {
    * Adds `weight` to the share of each party, or to none of them if one share or the total is used up.
    * Calling `leave` again has no effect.
    */
-  enter(parties: readonly Party[], weight?: number): Admission;
+  acquire(parties: readonly Party[], weight?: number): Admission;
 }
 
 export function createConcurrencyLimiter(maxTotalWeight: number): ConcurrencyLimiter {
@@ -35,7 +35,7 @@ export function createConcurrencyLimiter(maxTotalWeight: number): ConcurrencyLim
   };
   return {
     admittedWeight: () => all,
-    enter: (parties, weight = 1) => {
+    acquire: (parties, weight = 1) => {
       const met = parties.find((party) => (sizes.get(party.key) ?? 0) + weight > party.most);
       if (met !== undefined) return { full: met };
       if (all + weight > maxTotalWeight) return { full: null };

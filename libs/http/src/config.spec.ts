@@ -10,12 +10,12 @@ import {
   TrustProxy,
 } from './config.ts';
 
-const shape = { ...commonEnvironment, SECRET_URL: z.url() };
-const good = { PORT: '4100', METRICS_PORT: '4110', SECRET_URL: 'https://example.com' };
+const environmentShape = { ...commonEnvironment, SECRET_URL: z.url() };
+const validEnvironment = { PORT: '4100', METRICS_PORT: '4110', SECRET_URL: 'https://example.com' };
 
 describe('parseEnvironment', () => {
   it('gives numbers for numbers, and defaults for what is not set', () => {
-    expect(parseEnvironment(shape, good)).toMatchObject({
+    expect(parseEnvironment(environmentShape, validEnvironment)).toMatchObject({
       PORT: 4100,
       HOST: '0.0.0.0',
       LOG_LEVEL: 'info',
@@ -24,22 +24,24 @@ describe('parseEnvironment', () => {
   });
 
   it.each(['', ' ', '\r'])('takes an empty variable as one that is not set: %j', (empty) => {
-    expect(parseEnvironment(shape, { ...good, HOST: empty }).HOST).toBe('0.0.0.0');
-    expect(() => parseEnvironment(shape, { ...good, PORT: empty })).toThrow('PORT is not set');
+    expect(parseEnvironment(environmentShape, { ...validEnvironment, HOST: empty }).HOST).toBe('0.0.0.0');
+    expect(() => parseEnvironment(environmentShape, { ...validEnvironment, PORT: empty })).toThrow(
+      'PORT is not set',
+    );
   });
 
   it.each([
-    [{ ...good, PORT: '70000' }, 'PORT'],
-    [{ ...good, PORT: 'many' }, 'PORT'],
-    [{ ...good, LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
+    [{ ...validEnvironment, PORT: '70000' }, 'PORT'],
+    [{ ...validEnvironment, PORT: 'many' }, 'PORT'],
+    [{ ...validEnvironment, LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
     [{ PORT: '1', METRICS_PORT: '2' }, 'SECRET_URL is not set'],
   ])('names the variable that does not fit: %j', (environment, named) => {
-    expect(() => parseEnvironment(shape, environment)).toThrow(ConfigError);
-    expect(() => parseEnvironment(shape, environment)).toThrow(named);
+    expect(() => parseEnvironment(environmentShape, environment)).toThrow(ConfigError);
+    expect(() => parseEnvironment(environmentShape, environment)).toThrow(named);
   });
 
   it('does not repeat a wrong value, which may be a secret', () => {
-    const attempt = () => parseEnvironment(shape, { ...good, SECRET_URL: 'hunter2' });
+    const attempt = () => parseEnvironment(environmentShape, { ...validEnvironment, SECRET_URL: 'hunter2' });
     expect(attempt).toThrow('SECRET_URL');
     expect(attempt).not.toThrow('hunter2');
   });

@@ -1,14 +1,14 @@
 /** Tests the counting and the logging of error responses. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ApiError, internalError, relayed, serviceUnavailable } from '@muster/contract';
+import { ApiError, internalError, apiErrorFromBody, serviceUnavailable } from '@muster/contract';
 import { pino } from 'pino';
 import { elapsedMillis } from './elapsed.ts';
 import { createService, type Service } from './service.ts';
 
-const running: Service[] = [];
+const runningServices: Service[] = [];
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((service) => service.stop()));
+  await Promise.all(runningServices.splice(0).map((service) => service.stop()));
 });
 
 /** Starts a service with a route that fails with a requested reason, and one that knows its operation. */
@@ -21,12 +21,12 @@ function start() {
       { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
     ),
     checks: [],
-    mostInFlight: 10,
+    maxInFlight: 10,
     trustProxy: false,
     toApiError: (error) => (error instanceof ApiError ? error : internalError()),
   });
   service.app.get<{ Params: { reason: string } }>('/refused/:reason', async ({ params }) => {
-    throw relayed({
+    throw apiErrorFromBody({
       ...{ code: 'conflict', message: 'No.', status: 409, requestId: 'r1' },
       details: { reason: params.reason },
     });
@@ -43,7 +43,7 @@ function start() {
     await delay(30);
     throw serviceUnavailable('busy');
   });
-  running.push(service);
+  runningServices.push(service);
   const get = (url: string, id = 'r1') => service.app.inject({ url, headers: { 'x-request-id': id } });
   const counted = async (): Promise<string[]> =>
     (await service.metrics.registry.metrics())
@@ -87,7 +87,7 @@ describe('an answer with an error', () => {
   it('is none where health says no', async () => {
     const { get, counted } = start();
     await get('/readyz');
-    running[0]?.drain();
+    runningServices[0]?.drain();
     expect((await get('/readyz')).statusCode).toBe(503);
     expect(await counted()).toEqual([]);
   });

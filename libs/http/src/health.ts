@@ -108,7 +108,7 @@ export function addHealthRoutes(
   checks: readonly HealthCheck[],
   { logger, isDraining, saturation }: HealthOptions,
 ): () => Promise<HealthReport> {
-  let last: { readonly readiness: Promise<HealthReport>; readonly until: number } | undefined;
+  let last: { readonly readiness: Promise<HealthReport>; readonly expiresAtMillis: number } | undefined;
 
   const before = new Map<string, boolean>();
   /**
@@ -148,8 +148,8 @@ export function addHealthRoutes(
 
   const readiness = (): Promise<HealthReport> => {
     // A monotonic clock.
-    if (last === undefined || last.until < performance.now())
-      last = { readiness: look(), until: performance.now() + reportCacheMillis };
+    if (last === undefined || last.expiresAtMillis < performance.now())
+      last = { readiness: look(), expiresAtMillis: performance.now() + reportCacheMillis };
     return last.readiness;
   };
 

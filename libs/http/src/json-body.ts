@@ -35,16 +35,16 @@ export const defaultValueLimits: ValueLimits = { usual: 500_000, large: 500_000 
 
 const smallBodyMaxBytes = 256 * 1024;
 
-const badJson = (message: string): ApiError => malformedRequest('invalid_json', message);
-const tooManyValues = (max: number): ApiError =>
+const invalidJsonError = (message: string): ApiError => malformedRequest('invalid_json', message);
+const tooManyValuesError = (max: number): ApiError =>
   payloadTooLarge('too_many_values', `The body has more than ${max} values.`);
 
 /** Checks depth and number of values before the body is parsed. Throws 400 and 413. */
 function requireWithinJsonLimits(text: string, maxValues: number): void {
   const limit = exceededJsonLimit(text, { depth: maxJsonDepth, values: maxValues });
-  if (limit === 'depth') throw badJson(`The body is nested more than ${maxJsonDepth} levels deep.`);
+  if (limit === 'depth') throw invalidJsonError(`The body is nested more than ${maxJsonDepth} levels deep.`);
   // guard: values of a body
-  if (limit === 'values') throw tooManyValues(maxValues);
+  if (limit === 'values') throw tooManyValuesError(maxValues);
 }
 
 /**
@@ -61,18 +61,18 @@ function hasCleanTexts(value: unknown): boolean {
 /** Parses a body; undefined for an empty one. Throws 400 and 413. */
 export function parseJsonBody(bytes: Buffer, valueLimits: ValueLimits = defaultValueLimits): unknown {
   if (bytes.length === 0) return undefined;
-  if (!isUtf8(bytes)) throw badJson('The body is not valid UTF-8.');
+  if (!isUtf8(bytes)) throw invalidJsonError('The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
   requireWithinJsonLimits(text, bytes.length > smallBodyMaxBytes ? valueLimits.large : valueLimits.usual);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw badJson('The body is not valid JSON.');
+    throw invalidJsonError('The body is not valid JSON.');
   }
   const isClean = !text.includes('\\u') || hasCleanTexts(value);
   // guard: texts are clean
-  if (!isClean) throw badJson('A text in the body has NUL or an unpaired surrogate.');
+  if (!isClean) throw invalidJsonError('A text in the body has NUL or an unpaired surrogate.');
   return value;
 }
 

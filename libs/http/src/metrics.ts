@@ -35,7 +35,7 @@ export interface Metrics {
     values: readonly Value[],
   ): (value: Value) => void;
   /** Adds metrics about the connections of a Postgres pool. */
-  addPoolGauges(pool: PoolLevels): void;
+  addPoolGauges(pool: PoolStats): void;
   /** Counts an error response. The operation is `none` before it is known. */
   countError(operation: string, code: string, reason: string): void;
   /**
@@ -45,7 +45,7 @@ export interface Metrics {
 }
 
 /** The connection counts of a pool, named as in pg. */
-export interface PoolLevels {
+export interface PoolStats {
   readonly totalCount: number;
   readonly idleCount: number;
   /** Statements that wait for a connection. */
@@ -166,7 +166,7 @@ function addRequestSlotGauges(
   );
 }
 
-function addConnectionGauges(figures: Metrics['addGauges'], pool: PoolLevels): void {
+function addConnectionGauges(figures: Metrics['addGauges'], pool: PoolStats): void {
   const levels = (): GaugeValue[] => [
     { labels: { state: 'busy' }, value: pool.totalCount - pool.idleCount },
     { labels: { state: 'idle' }, value: pool.idleCount },

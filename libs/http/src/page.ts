@@ -22,9 +22,9 @@ export interface PageFrameOptions {
   /** The script of the page, which may call only its own origin. Most pages need none. */
   readonly script?: string | undefined;
   /** The origin of another site to which its forms may be sent. */
-  readonly formsTo?: string | undefined;
+  readonly formActionSource?: string | undefined;
   /** True if the address contains a secret, which must not be sent as a referrer. */
-  readonly isAddressSecret?: boolean;
+  readonly isUrlSecret?: boolean;
 }
 
 /** A page as it is sent. */
@@ -59,7 +59,16 @@ export function createPageFrame({
     homePath === undefined
       ? html`<span class="brand">${mark}</span>`
       : html`<a class="brand" href="${homePath}">${mark}</a>`;
-  return ({ title, body, layout, barContent, summary, script, formsTo, isAddressSecret = false }) => {
+  return ({
+    title,
+    body,
+    layout,
+    barContent,
+    summary,
+    script,
+    formActionSource: formsTo,
+    isUrlSecret: isAddressSecret = false,
+  }) => {
     const runs = script === undefined ? '' : `script-src ${cspHashOf(script)}; connect-src 'self'; `;
     const page = html`<html lang="en">
       <head>

@@ -2,23 +2,23 @@ import { expect, it } from '@jest/globals';
 import { RequestSlots } from './places.ts';
 
 /** Creates request slots with a clock that advances only through `pass`. */
-function open(most: number): { places: RequestSlots; pass: (millis: number) => void } {
+function openSlots(most: number): { slots: RequestSlots; pass: (millis: number) => void } {
   let now = 1_000_000;
   return {
-    places: new RequestSlots(most, () => now),
+    slots: new RequestSlots(most, () => now),
     pass: (millis) => {
       now += millis;
     },
   };
 }
 
-const soon = () => new Promise((resolve) => setImmediate(resolve));
+const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 
 it('hundreds who are woken at once come back a few at a time, and keep no caller out', async () => {
-  const { places } = open(12);
+  const { slots: places } = openSlots(12);
   let back = 0;
   const all = Array.from({ length: 900 }, () => places.waitForSlot().then(() => (back += 1)));
-  await soon();
+  await nextTick();
   // Returning requests take at most a sixth of the twelve slots.
   expect([back, places.taken]).toEqual([2, 2]);
   expect(Array.from({ length: 13 }, () => places.take(false))).toEqual([
@@ -36,20 +36,20 @@ it('hundreds who are woken at once come back a few at a time, and keep no caller
 });
 
 it('who comes back goes on, one at a time, however many callers there are', async () => {
-  const { places } = open(2);
+  const { slots: places } = openSlots(2);
   places.take(false);
   places.take(false);
   let back = 0;
   for (let count = 0; count < 3; count += 1) void places.waitForSlot().then(() => (back += 1));
-  await soon();
+  await nextTick();
   expect(back).toBe(1);
   places.release(true);
-  await soon();
+  await nextTick();
   expect(back).toBe(2);
 });
 
 it('is saturated when callers have been turned away for more than five seconds while others are answered', () => {
-  const { places, pass } = open(1);
+  const { slots: places, pass } = openSlots(1);
   places.take(false);
   for (let second = 0; second <= 6; second += 1) {
     expect([second, places.saturation()]).toEqual([second, second > 6 ? 'lasting' : 'none']);
@@ -65,7 +65,7 @@ it('is saturated when callers have been turned away for more than five seconds w
 });
 
 it('is stuck when all places are taken and none has come free for more than five seconds', () => {
-  const { places, pass } = open(2);
+  const { slots: places, pass } = openSlots(2);
   places.take(false);
   pass(60_000);
   places.take(false);

@@ -28,7 +28,7 @@ export interface RecordCallOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** The message of the log line; `operation` by default. */
-  readonly line?: string;
+  readonly logMessage?: string;
   /** Converts a refusal to an outcome and a reason; by default the code of the error is the outcome. */
   readonly refusalOf?: (error: ApiError) => RefusedOutcome;
 }
@@ -41,7 +41,7 @@ const refusalByCode = ({ code, details }: ApiError): RefusedOutcome => ({
 /** Creates the recorder for calls of this operation. */
 export function createCallRecorder(
   operation: string,
-  { metrics, logger, line = 'operation', refusalOf = refusalByCode }: RecordCallOptions,
+  { metrics, logger, logMessage: line = 'operation', refusalOf = refusalByCode }: RecordCallOptions,
 ): RecordCall {
   const count = metrics.createOperationCounter(operation);
   return async (request, facts, work) => {

@@ -12,9 +12,9 @@ import { pino } from 'pino';
 import { acceptsHtml, errorTitle } from './error-answers.ts';
 import { createService, type Service } from './service.ts';
 
-const running: Service[] = [];
+const runningServices: Service[] = [];
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((service) => service.stop()));
+  await Promise.all(runningServices.splice(0).map((service) => service.stop()));
 });
 
 type Options = Partial<Parameters<typeof createService>[0]>;
@@ -24,14 +24,14 @@ async function start(options: Options = {}): Promise<{
   service: Service;
   url: string;
   metrics: () => Promise<string>;
-  finish: () => void;
-  reached: (count: number) => Promise<void>;
+  finishRequests: () => void;
+  waitForRequestCount: (count: number) => Promise<void>;
 }> {
   const service = createService({
     name: 'trial',
     logger: pino({ level: 'silent' }),
     checks: [],
-    mostInFlight: 100,
+    maxInFlight: 100,
     trustProxy: false,
     toApiError: (error) => (error instanceof ApiError ? error : internalError()),
     ...options,
@@ -52,7 +52,7 @@ async function start(options: Options = {}): Promise<{
   service.app.get('/fails', async () => {
     throw new Error('the secret inside');
   });
-  running.push(service);
+  runningServices.push(service);
   const { address: url, metricsAddress } = await service.listen({
     ...{ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 },
   });
@@ -60,10 +60,10 @@ async function start(options: Options = {}): Promise<{
     service,
     url,
     metrics: async () => (await fetch(`${metricsAddress}/metrics`)).text(),
-    finish: () => {
+    finishRequests: () => {
       gate.resolve(undefined);
     },
-    reached: async (count) => {
+    waitForRequestCount: async (count) => {
       while (waiting < count) await new Promise((resolve) => setImmediate(resolve));
     },
   };
@@ -162,7 +162,12 @@ describe('health', () => {
 
 describe('the cap', () => {
   it('answers 503 with Retry-After past it, keeps answering health, and recovers', async () => {
-    const { url, metrics, finish, reached } = await start({ mostInFlight: 3 });
+    const {
+      url,
+      metrics,
+      finishRequests: finish,
+      waitForRequestCount: reached,
+    } = await start({ maxInFlight: 3 });
     const slow = Array.from({ length: 3 }, () => fetch(`${url}/slow`));
     await reached(3);
     const refused = await fetch(`${url}/slow`);
@@ -181,7 +186,7 @@ describe('the cap', () => {
   });
 
   it('has as many places again for what is urgent, and no more than that', async () => {
-    const { url, finish, reached } = await start({ mostInFlight: 2 });
+    const { url, finishRequests: finish, waitForRequestCount: reached } = await start({ maxInFlight: 2 });
     const slow = [1, 2].map(() => fetch(`${url}/slow`));
     await reached(2);
     const urgent = [1, 2].map(() => fetch(`${url}/urgent`));
@@ -194,7 +199,7 @@ describe('the cap', () => {
   });
 
   it('counts the work of those who went away, until it is done', async () => {
-    const { url, finish, reached } = await start({ mostInFlight: 2 });
+    const { url, finishRequests: finish, waitForRequestCount: reached } = await start({ maxInFlight: 2 });
     const gone = new AbortController();
     const slow = [1, 2].map(() => fetch(`${url}/slow`, { signal: gone.signal }).catch(() => undefined));
     await reached(2);
@@ -228,7 +233,7 @@ describe('a copy that is full for long', () => {
   };
 
   it('is not ready while nothing in it moves, and is again when something does', async () => {
-    const { url, finish, reached } = await start({ mostInFlight: 1 });
+    const { url, finishRequests: finish, waitForRequestCount: reached } = await start({ maxInFlight: 1 });
     const slow = fetch(`${url}/slow`);
     await reached(1);
     expect(await readiness(url)).toEqual([200, { status: 'ready', checks: {} }]);
@@ -240,7 +245,7 @@ describe('a copy that is full for long', () => {
   });
 
   it('says so and stays ready while it answers some and turns others away', async () => {
-    const { url, finish, reached } = await start({ mostInFlight: 1 });
+    const { url, finishRequests: finish, waitForRequestCount: reached } = await start({ maxInFlight: 1 });
     const urgent = fetch(`${url}/urgent`);
     await reached(1);
     for (let second = 0; second <= 6; second += 1) {
@@ -298,7 +303,11 @@ describe('errors in a browser', () => {
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
 
   it('are a page, and JSON for programs, at a missing path, after a fault and under overload', async () => {
-    const { url, finish, reached } = await start({ renderErrorPage: errorPage, mostInFlight: 1 });
+    const {
+      url,
+      finishRequests: finish,
+      waitForRequestCount: reached,
+    } = await start({ renderErrorPage: errorPage, maxInFlight: 1 });
     const answerOf = async (address: string, headers: Record<string, string>) => {
       const answer = await fetch(url + address, { headers });
       return [answer.status, answer.headers.get('content-type')?.split(';')[0], await answer.text()];
@@ -370,7 +379,7 @@ describe('requests that Node would answer by itself', () => {
 
 describe('stopping', () => {
   it('finishes what runs, and is not ready meanwhile', async () => {
-    const { service, url, finish, reached } = await start();
+    const { service, url, finishRequests: finish, waitForRequestCount: reached } = await start();
     const slow = fetch(`${url}/slow`);
     await reached(1);
     service.drain();

@@ -47,7 +47,7 @@ export interface ServiceOptions {
    * The maximum number of requests answered at the same time; more get 503 with Retry-After. Without the
    * limit, twice the load reduced the throughput from 390/s to 66/s.
    */
-  readonly mostInFlight: number;
+  readonly maxInFlight: number;
   /** The maximum number of values in a body; 500,000 by default. */
   readonly valueLimits?: ValueLimits;
   /**
@@ -59,7 +59,7 @@ export interface ServiceOptions {
    * Returns true if a text is a secret of this service other than a token. The service does not use such a
    * text as a request id, because request ids are logged. By default, no text counts as a secret.
    */
-  readonly isSecret?: (text: string) => boolean;
+  readonly containsSecret?: (text: string) => boolean;
   /** Converts any error to the error for the caller. */
   readonly toApiError: (error: unknown) => ApiError;
   /** Renders the page that a browser shows for an error; undefined if the request gets the error as JSON. */
@@ -172,7 +172,7 @@ type ErrorHandler = ReturnType<typeof createErrorHandler>;
 
 /** Creates Fastify with the service's limits, error responses in the contract's form, and no schema compilers. */
 const createFastify = (
-  { trustProxy, isSecret, requestTimeoutMillis }: ServiceOptions,
+  { trustProxy, containsSecret: isSecret, requestTimeoutMillis }: ServiceOptions,
   answerError: ErrorHandler,
 ): FastifyInstance =>
   fastify({
@@ -223,7 +223,7 @@ function addParser(app: FastifyInstance, contentType: string, valueLimits: Value
 }
 
 interface RequestHookContext {
-  readonly places: RequestSlotTracker;
+  readonly slotTracker: RequestSlotTracker;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly isDraining: () => boolean;
@@ -235,7 +235,7 @@ interface RequestHookContext {
  */
 function addRequestHooks(
   app: FastifyInstance,
-  { places, metrics, logger, isDraining }: RequestHookContext,
+  { slotTracker: places, metrics, logger, isDraining }: RequestHookContext,
 ): void {
   const bodies = createBodyLimiter();
   app.addHook('onRequest', (request, reply, done) => {
@@ -295,7 +295,7 @@ function addRequestHooks(
 export function createService(options: ServiceOptions): Service {
   const { logger, checks } = options;
   const metrics = createMetrics(options.name);
-  const places = new RequestSlotTracker(options.mostInFlight);
+  const places = new RequestSlotTracker(options.maxInFlight);
   let draining = false;
   const isDraining = (): boolean => draining;
 
@@ -306,7 +306,7 @@ export function createService(options: ServiceOptions): Service {
   addJsonParser(app, options.valueLimits);
   recordArrivalTimes(app);
   addRequestSpans(app, (request) => !isHealthRequest(request));
-  addRequestHooks(app, { places, metrics, logger, isDraining });
+  addRequestHooks(app, { slotTracker: places, metrics, logger, isDraining });
   closeUnusedConnections(app);
   ignoreExpectations(app);
   app.setErrorHandler(answerError);

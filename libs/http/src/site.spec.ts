@@ -6,14 +6,14 @@ import { pino } from 'pino';
 import { type Service } from './service.ts';
 import { createSite, findSiteFolder } from './site.ts';
 
-let outer: string;
+let outerFolder: string;
 let folder: string;
 let service: Service;
 const faults: string[] = [];
 
 beforeAll(async () => {
-  outer = await mkdtemp(path.join(tmpdir(), 'muster-site-'));
-  folder = path.join(outer, 'pages');
+  outerFolder = await mkdtemp(path.join(tmpdir(), 'muster-site-'));
+  folder = path.join(outerFolder, 'pages');
   service = createSite({
     ...{ name: 'pages', folder },
     logger: pino({ level: 'error' }, { write: (line) => void faults.push(line) }),
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await rm(outer, { recursive: true });
+  await rm(outerFolder, { recursive: true });
 });
 
 const get = async (url: string) => {
@@ -56,11 +56,14 @@ describe('a site whose pages are not made yet', () => {
 });
 
 it('takes the pages that it is told of, then those beside a bundle, and else makes them', async () => {
-  const made = path.join(outer, 'made');
-  const at = { beside: outer, made };
+  const made = path.join(outerFolder, 'made');
+  const at = { beside: outerFolder, made };
   expect(findSiteFolder(undefined, at)).toEqual({ folder: made, isMadeHere: true });
   expect(findSiteFolder(folder, at)).toEqual({ folder, isMadeHere: false });
-  await mkdir(path.join(outer, 'site'));
-  expect(findSiteFolder(undefined, at)).toEqual({ folder: path.join(outer, 'site'), isMadeHere: false });
+  await mkdir(path.join(outerFolder, 'site'));
+  expect(findSiteFolder(undefined, at)).toEqual({
+    folder: path.join(outerFolder, 'site'),
+    isMadeHere: false,
+  });
   expect(findSiteFolder(folder, at)).toEqual({ folder, isMadeHere: false });
 });

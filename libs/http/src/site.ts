@@ -29,10 +29,10 @@ export interface SiteOptions {
 export function findSiteFolder(
   configuredFolder: string | undefined,
   { beside, made }: { readonly beside: string; readonly made: string },
-): { readonly folder: string; readonly isMadeHere: boolean } {
+): { readonly folder: string; readonly isBuiltLocally: boolean } {
   const bundled = path.join(beside, 'site');
   const found = configuredFolder ?? (existsSync(bundled) ? bundled : undefined);
-  return { folder: found ?? made, isMadeHere: found === undefined };
+  return { folder: found ?? made, isBuiltLocally: found === undefined };
 }
 
 /**
@@ -44,7 +44,7 @@ export function createBuiltSite(
   { beside, made }: { readonly beside: string; readonly made: string },
   create: (folder: string) => Service,
 ): CreatedService {
-  const { folder, isMadeHere } = findSiteFolder(configuredFolder, { beside, made });
+  const { folder, isBuiltLocally: isMadeHere } = findSiteFolder(configuredFolder, { beside, made });
   const service = create(folder);
   if (!isMadeHere) return { service };
   const stopping = new AbortController();
@@ -93,7 +93,7 @@ export function createSite({ name, folder, logger, routes }: SiteOptions): Servi
         run: async () => (isThere() ? undefined : 'the pages are being built'),
       },
     ],
-    mostInFlight,
+    maxInFlight: mostInFlight,
     trustProxy: false,
     toApiError: internalError,
   });

@@ -30,7 +30,7 @@ export async function beginTracing(service: string, config: TracingConfig): Prom
     service,
     endpoint,
     sampler: config.OTEL_TRACES_SAMPLER,
-    sampledShare: config.OTEL_TRACES_SAMPLER_ARG,
+    samplingRatio: config.OTEL_TRACES_SAMPLER_ARG,
     batchDelayMillis: config.OTEL_BSP_SCHEDULE_DELAY,
     onFault: (error) => {
       tracingFaultListener(error);

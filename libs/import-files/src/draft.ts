@@ -50,11 +50,13 @@ export interface ImportDraft {
   readonly updatedAt?: string | undefined;
   readonly comments?: readonly DraftComment[];
   /** Parts of the item that a story cannot store, such as `Sprint` or `2 attachments`. */
-  readonly leftOut?: readonly string[];
+  readonly unimportedFields?: readonly string[];
 }
 
 /** A result of reading: an item, or a part of the file that is not an item. */
-export type ReadItem = { readonly draft: ImportDraft } | { readonly place: string; readonly skipped: string };
+export type ParsedItem =
+  | { readonly draft: ImportDraft }
+  | { readonly place: string; readonly skipped: string };
 
 /** An item as `imports.put` takes it, except that the number of its comments is not limited. */
 export interface FileItem extends Omit<ImportItem, 'comments'> {
@@ -73,7 +75,7 @@ export type ImportEntry =
       readonly kind: 'refused';
       readonly place: string;
       readonly why: string;
-      readonly for: 'status' | 'item';
+      readonly refusedPart: 'status' | 'item';
     }
   /** The item is not imported by design: a pull request, a draft, an epic. */
   | { readonly kind: 'skipped'; readonly place: string; readonly why: string };
@@ -83,15 +85,15 @@ export type ImportEntry =
  * file that are left out.
  */
 export interface OpenedFile {
-  readonly read: () => AsyncIterable<ReadItem>;
+  readonly read: () => AsyncIterable<ParsedItem>;
   readonly notes: readonly string[];
 }
 
 export interface ReadOptions {
   /** The column of each field, for CSV. */
-  readonly map?: ReadonlyMap<string, string>;
+  readonly columnMapping?: ReadonlyMap<string, string>;
   /** A name that distinguishes ids from those of another tracker, for CSV, Plane and Trello. */
-  readonly source?: string | undefined;
+  readonly sourceName?: string | undefined;
   /** The address of the site to which stories link back, for Jira. */
-  readonly site?: string | undefined;
+  readonly siteUrl?: string | undefined;
 }

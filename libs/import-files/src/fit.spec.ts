@@ -5,11 +5,14 @@ import { read } from '../test/reading.ts';
 import { createStatusMapper } from './statuses.ts';
 
 /** Reads an issue in the format of GitHub's API, which has a field for each kind of text. */
-const one = (more: object) => read('github', [{ number: 1, title: 'T', ...more }]);
+const readOneIssue = (more: object) => read('github', [{ number: 1, title: 'T', ...more }]);
 
 describe('what is too much for the contract', () => {
   it('is a title whose whole stands in the description', async () => {
-    const { items, leftOut } = await one({ title: `${'🙂'.repeat(300)}!`, body: 'b' });
+    const { items, unimportedFields: leftOut } = await readOneIssue({
+      title: `${'🙂'.repeat(300)}!`,
+      body: 'b',
+    });
     expect(items[0]?.title).toBe(`${'🙂'.repeat(299)}…`);
     expect(items[0]?.description).toBe(`${'🙂'.repeat(300)}!\n\nb`);
     expect(leftOut).toEqual({
@@ -19,22 +22,22 @@ describe('what is too much for the contract', () => {
 
   it('is a description whose whole stands in the spec, which itself ends somewhere', async () => {
     const body = 'ä'.repeat(65_536);
-    const { items, leftOut } = await one({ body });
+    const { items, unimportedFields: leftOut } = await readOneIssue({ body });
     expect(items[0]?.spec).toBe(body);
     expect(items[0]?.description).toMatch(/^ä{999}…\n\n\(The full text is in the spec\.\)$/);
     expect(Object.keys(leftOut)).toEqual([
       'description longer than 20000 characters (full text in the spec)',
     ]);
-    const longer = await one({ body: 'ä'.repeat(140_000) });
+    const longer = await readOneIssue({ body: 'ä'.repeat(140_000) });
     expect(longer.items[0]?.spec).toBe('ä'.repeat(131_072));
-    expect(longer.leftOut).toMatchObject({ 'spec larger than 256 KiB': ['issue 1'] });
+    expect(longer.unimportedFields).toMatchObject({ 'spec larger than 256 KiB': ['issue 1'] });
   });
 
   it('is a comment that goes on in the next', async () => {
     const comments = [
       { id: 'c', author: { login: 'z' }, body: 'x'.repeat(45_000), createdAt: '2024-01-01T00:00:00Z' },
     ];
-    const { items } = await one({ comments });
+    const { items } = await readOneIssue({ comments });
     expect(items[0]?.comments.map(({ externalId, body, at }) => [externalId, body.length, at])).toEqual([
       ['c', 20_000, '2024-01-01T00:00:00.000Z'],
       ['c/2', 20_000, '2024-01-01T00:00:00.001Z'],
@@ -43,12 +46,12 @@ describe('what is too much for the contract', () => {
   });
 
   it('is a title, label or comment of which nothing can be seen: the id stands for the title', async () => {
-    const { items } = await one({ title: '\u200b\u2800', labels: ['\u3164', 'bug'] });
+    const { items } = await readOneIssue({ title: '\u200b\u2800', labels: ['\u3164', 'bug'] });
     expect(items).toEqual([expect.objectContaining({ title: items[0]?.externalId, labels: ['bug'] })]);
   });
 
   it('is labels, blockers and times, each named', async () => {
-    const { items, leftOut } = await one({
+    const { items, unimportedFields: leftOut } = await readOneIssue({
       labels: [...Array.from({ length: 22 }, (_, place) => `l${place}`), 'x'.repeat(51), 'l0'],
       blockedBy: Array.from({ length: 102 }, (_, place) => ({ number: place + 1 })),
       created_at: 'yesterday',
@@ -113,7 +116,7 @@ describe('a status', () => {
   });
 });
 
-const hostile = fc.string({ unit: 'binary', maxLength: 20 });
+const arbitraryText = fc.string({ unit: 'binary', maxLength: 20 });
 
 it('what is read fits the contract, whatever stands in the cells', async () => {
   const heads = {
@@ -126,7 +129,7 @@ it('what is read fits the contract, whatever stands in the cells', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...(Object.keys(heads) as (keyof typeof heads)[])),
-      fc.array(fc.array(hostile, { minLength: 12, maxLength: 12 }), { maxLength: 5 }),
+      fc.array(fc.array(arbitraryText, { minLength: 12, maxLength: 12 }), { maxLength: 5 }),
       async (format, rows) => {
         const width = heads[format].split(',').length;
         const lines = rows.map((cells) =>
@@ -202,7 +205,7 @@ it('what stands in a cell is stored, or its column is named', async () => {
           ),
         );
         const text = [head, ...written].map((line) => line.join(',')).join('\n');
-        const { items, leftOut, survey } = await read(format, text);
+        const { items, unimportedFields: leftOut, survey } = await read(format, text);
         const stored = JSON.stringify(items) + survey.statuses.map(({ name }) => name).join(' ');
         const lost = cells.flatMap((line) =>
           line.flatMap((word, column) => {

@@ -20,13 +20,13 @@ const priorityWords: Readonly<Record<Priority, readonly string[]>> = {
   none: ['none', 'no priority', '0'],
 };
 
-export interface FitOptions {
+export interface ConversionOptions {
   readonly findStatusTarget: FindStatusTarget;
-  readonly dates?: DateOrder | undefined;
+  readonly dateOrder?: DateOrder | undefined;
   /** Addresses of people whom the file identifies by name only. Keys are names in lower case. */
   readonly emailsByName?: ReadonlyMap<string, string>;
   /** Called for each mention of a person whom the file identifies by name only. */
-  readonly onPerson?: (name: string) => void;
+  readonly onPersonName?: (name: string) => void;
 }
 
 const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === '';
@@ -79,17 +79,17 @@ const parseNumber = (text: string): number =>
 class ItemFitter {
   readonly notes: string[];
   readonly #draft: ImportDraft;
-  readonly #fitting: FitOptions;
+  readonly #fitting: ConversionOptions;
 
-  constructor(draft: ImportDraft, fitting: FitOptions) {
+  constructor(draft: ImportDraft, fitting: ConversionOptions) {
     this.#draft = draft;
     this.#fitting = fitting;
-    this.notes = [...(draft.leftOut ?? [])];
+    this.notes = [...(draft.unimportedFields ?? [])];
   }
 
   time(what: string, text: string | undefined): string | undefined {
     if (text === undefined || text.trim() === '') return undefined;
-    const time = parseTime(text, this.#fitting.dates);
+    const time = parseTime(text, this.#fitting.dateOrder);
     if (time === undefined) this.notes.push(`${what} that is not a valid time`);
     return time;
   }
@@ -97,7 +97,7 @@ class ItemFitter {
   findEmail(person: string): string | undefined {
     if (isBlank(person)) return undefined;
     if (isEmail(person)) return person;
-    this.#fitting.onPerson?.(toSingleLine(person));
+    this.#fitting.onPersonName?.(toSingleLine(person));
     return this.#fitting.emailsByName?.get(person.trim().toLowerCase());
   }
 
@@ -287,9 +287,13 @@ function buildItem(
 }
 
 /** Fits a draft with a known id. Throws UnreadableFileError if one of its times is ambiguous. */
-export function fitDraft(draft: ImportDraft, externalId: string, options: FitOptions): ImportEntry {
+export function toImportEntry(
+  draft: ImportDraft,
+  externalId: string,
+  options: ConversionOptions,
+): ImportEntry {
   const { place } = draft;
-  const refused = (why: string): ImportEntry => ({ kind: 'refused', place, why, for: 'item' });
+  const refused = (why: string): ImportEntry => ({ kind: 'refused', place, why, refusedPart: 'item' });
   const title = toVisibleTitle(toSingleLine(draft.title), externalId);
   if (title === '') return refused('title: must not be empty');
   if (countCodePoints(externalId) > contractLimits.id)
@@ -299,7 +303,7 @@ export function fitDraft(draft: ImportDraft, externalId: string, options: FitOpt
     name === undefined ? undefined : options.findStatusTarget({ name, trackerStatus: is, statusHint });
   if (name !== undefined && found === undefined) {
     const why = `no column on the board for the status "${truncateText(toSingleLine(name), 80)}"`;
-    return { kind: 'refused', place, why, for: 'status' };
+    return { kind: 'refused', place, why, refusedPart: 'status' };
   }
   const fitted = new ItemFitter(draft, options);
   const item = buildItem(draft, externalId, title, fitted, found ?? {});

@@ -4,7 +4,7 @@ export interface Nesting {
   /** The parent of each item whose parent has no parent itself. */
   readonly parents: ReadonlyMap<string, string>;
   /** The parts of items that have a parent. Such an item waits for its parts instead. */
-  readonly waits: ReadonlyMap<string, readonly string[]>;
+  readonly blockersById: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Adds an item to the list of a key. */
@@ -21,5 +21,5 @@ export function flattenNesting(parents: ReadonlyMap<string, string>): Nesting {
     if (!parents.has(parent)) kept.set(id, parent);
     else appendTo(nested, parent, id);
   }
-  return { parents: kept, waits: nested };
+  return { parents: kept, blockersById: nested };
 }

@@ -2,7 +2,7 @@
 import { type registry } from '@muster/registry';
 import { type z } from 'zod';
 import { type ImportDraft, type ImportEntry, type OpenedFile, type ReadOptions } from './draft.ts';
-import { fitDraft, type FitOptions } from './fit.ts';
+import { toImportEntry, type ConversionOptions } from './fit.ts';
 import { openCsv } from './formats/csv.ts';
 import { openGithub } from './formats/github.ts';
 import { openJira } from './formats/jira.ts';
@@ -31,7 +31,7 @@ export interface ImportFile {
   /** Notes about parts of the file that are left out or cut off. */
   readonly notes: readonly string[];
   /** Reads the file from its start, in the order for the board. Throws UnreadableFileError. */
-  entries(fitting: FitOptions): AsyncGenerator<ImportEntry>;
+  entries(fitting: ConversionOptions): AsyncGenerator<ImportEntry>;
 }
 
 /**
@@ -57,9 +57,9 @@ export async function openFile(
   options: ReadOptions = {},
 ): Promise<ImportFile> {
   const { read, notes } = await openersByFormat[format](source, options);
-  const idOf = createIdPrefixer(format, options.source);
+  const idOf = createIdPrefixer(format, options.sourceName);
 
-  async function* entries(fitting: FitOptions): AsyncGenerator<ImportEntry> {
+  async function* entries(fitting: ConversionOptions): AsyncGenerator<ImportEntry> {
     const copies = new Map<string, number>();
     const seen = new Set<string>();
     const known = async ({ place: _, ...draft }: ImportDraft): Promise<string> => {
@@ -79,12 +79,17 @@ export async function openFile(
       const { draft } = one;
       const externalId = idOf(await known(draft));
       if (seen.has(externalId)) {
-        yield { kind: 'refused', place: draft.place, why: 'an earlier item has the same id', for: 'item' };
+        yield {
+          kind: 'refused',
+          place: draft.place,
+          why: 'an earlier item has the same id',
+          refusedPart: 'item',
+        };
         continue;
       }
       seen.add(externalId);
       const { epic, parent, blockedBy = [] } = draft;
-      yield fitDraft(
+      yield toImportEntry(
         {
           ...draft,
           ...(epic !== undefined && { epic: { ...epic, externalId: idOf(epic.externalId) } }),

@@ -3,7 +3,7 @@
  */
 import { type Import, type ImportOutcome, type InputOf, type ResultOf } from '@muster/contract';
 import { type registry } from '@muster/registry';
-import { type FitOptions } from './fit.ts';
+import { type ConversionOptions } from './fit.ts';
 import { type FileFormat, type ImportFile } from './open.ts';
 import { groupIntoPutCalls } from './puts.ts';
 
@@ -26,24 +26,24 @@ export interface ImportReport {
   isContinued: boolean;
   readonly counts: Record<ImportOutcome, number>;
   /** Keys of created stories, in order. */
-  readonly made: string[];
+  readonly createdKeys: string[];
   readonly kept: { place: string; key: string | null; why: string }[];
   readonly refused: { place: string; why: string }[];
   /** The messages of the API about parts that it left out, each with the items that it concerns. */
-  readonly issues: Map<string, string[]>;
-  leftOut: readonly { externalId: string; blockedBy: string; reason: string }[];
-  parentsLeftOut: readonly { externalId: string; parent: string; reason: string }[];
+  readonly notesByItem: Map<string, string[]>;
+  skippedDependencies: readonly { externalId: string; blockedBy: string; reason: string }[];
+  skippedParents: readonly { externalId: string; parent: string; reason: string }[];
 }
 
 export const createEmptyReport = (): ImportReport => ({
   import: undefined,
   isContinued: false,
-  made: [],
+  createdKeys: [],
   kept: [],
   refused: [],
-  issues: new Map(),
-  leftOut: [],
-  parentsLeftOut: [],
+  notesByItem: new Map(),
+  skippedDependencies: [],
+  skippedParents: [],
   counts: { created: 0, updated: 0, unchanged: 0, kept: 0, refused: 0 },
 });
 
@@ -82,7 +82,7 @@ export interface ImportTarget {
 /** Imports the file and updates the report during the run, so that it is valid even if the import throws. */
 export async function importFile(
   file: ImportFile,
-  options: FitOptions,
+  options: ConversionOptions,
   { imports, project, name, theirs, signal }: ImportTarget,
   /** Receives the number of completed entries of the file. */
   onProgress: (read: number) => void,
@@ -106,7 +106,7 @@ export async function importFile(
         report.counts[outcome] += 1;
         last = { externalId, outcome };
       }
-      if (outcome === 'created' && key !== null) report.made.push(key);
+      if (outcome === 'created' && key !== null) report.createdKeys.push(key);
       const why = issues.map(({ message }) => message).join(' ');
       if (outcome === 'kept' || outcome === 'refused') {
         if (before !== undefined) continue;
@@ -114,8 +114,8 @@ export async function importFile(
         else report.refused.push({ place, why });
       } else {
         for (const { message } of issues) {
-          const known = report.issues.get(message);
-          if (known === undefined) report.issues.set(message, [place]);
+          const known = report.notesByItem.get(message);
+          if (known === undefined) report.notesByItem.set(message, [place]);
           else if (known.at(-1) !== place) known.push(place);
         }
       }
@@ -124,6 +124,6 @@ export async function importFile(
   }
   const finished = await imports.finish({ importId });
   report.import = finished.import;
-  report.leftOut = finished.leftOut;
-  report.parentsLeftOut = finished.parentsLeftOut;
+  report.skippedDependencies = finished.leftOut;
+  report.skippedParents = finished.parentsLeftOut;
 }

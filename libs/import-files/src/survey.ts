@@ -2,7 +2,7 @@
  * Describes an import before it starts: the number of items, the target of each status, and the parts that
  * are left out.
  */
-import { type FitOptions } from './fit.ts';
+import { type ConversionOptions } from './fit.ts';
 import { type ImportFile } from './open.ts';
 import { type FileStatus, type StatusTarget } from './statuses.ts';
 
@@ -42,11 +42,11 @@ export interface Survey {
    * The parts of the file that are not imported: entries that are not items, grouped by reason, and parts of
    * items that stories cannot store.
    */
-  readonly leftOut: readonly UnimportedPart[];
+  readonly unimportedParts: readonly UnimportedPart[];
   readonly notes: readonly string[];
 }
 
-export async function surveyFile(file: ImportFile, options: FitOptions): Promise<Survey> {
+export async function surveyFile(file: ImportFile, options: ConversionOptions): Promise<Survey> {
   // The tracker may use one status name for several statuses, which then have several targets.
   const statuses = new Map<string, { name: string; items: number; place: StatusTarget | undefined }>();
   const placeOf = (status: FileStatus): StatusTarget | undefined => {
@@ -72,10 +72,10 @@ export async function surveyFile(file: ImportFile, options: FitOptions): Promise
   const refused: { place: string; why: string }[] = [];
   const epics = new Set<string>();
   let [entries, items, comments] = [0, 0, 0];
-  for await (const entry of file.entries({ ...options, findStatusTarget: placeOf, onPerson })) {
+  for await (const entry of file.entries({ ...options, findStatusTarget: placeOf, onPersonName: onPerson })) {
     entries += 1;
     if (entry.kind === 'refused') {
-      if (entry.for === 'item') refused.push({ place: entry.place, why: entry.why });
+      if (entry.refusedPart === 'item') refused.push({ place: entry.place, why: entry.why });
     } else if (entry.kind === 'skipped') leave(entry.why, entry.place);
     else {
       items += 1;
@@ -90,6 +90,6 @@ export async function surveyFile(file: ImportFile, options: FitOptions): Promise
     people: [...people]
       .map(([key, person]) => ({ ...person, email: options.emailsByName?.get(key) }))
       .toSorted((one, other) => other.times - one.times),
-    leftOut: [...leftOut].map(([what, places]) => ({ what, places })),
+    unimportedParts: [...leftOut].map(([what, places]) => ({ what, places })),
   };
 }

@@ -22,7 +22,7 @@ const strikethroughPattern = /(?<![\p{L}\p{N}\\\-])-(?![\s\-])([^\n]{0,500}?[^\s
 /** The name of an attached image, which is not part of an export. */
 const attachedImagePattern = /!([^\s!|`][^!|`\n]*\.(?:png|jpe?g|gif|svg|webp|bmp))(?:\|[^!\n]*)?!/gi;
 
-function convertTableHead(line: string): string {
+function convertTableHeader(line: string): string {
   const cells = line.trim().replace(/^\|\|/, '').replace(/\|\|$/, '').split('||');
   return `| ${cells.map((cell) => cell.trim()).join(' | ')} |\n|${' --- |'.repeat(cells.length)}`;
 }
@@ -52,7 +52,7 @@ function convertInlineMarkup(text: string): string {
 }
 
 function convertLine(line: string): string {
-  if (/^[ \t]*\|\|.*\|\|[ \t]*$/.test(line)) return convertTableHead(convertInlineMarkup(line));
+  if (/^[ \t]*\|\|.*\|\|[ \t]*$/.test(line)) return convertTableHeader(convertInlineMarkup(line));
   for (const [pattern, made] of lineRules) {
     const parts = pattern.exec(line);
     if (parts !== null) return convertInlineMarkup(made(...parts));

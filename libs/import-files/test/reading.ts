@@ -1,6 +1,6 @@
 /** Reads a text as a file of a format, in pieces as small as a test needs. */
 import { type ImportEntry, type FileItem, type ReadOptions } from '../src/draft.ts';
-import { type FitOptions } from '../src/fit.ts';
+import { type ConversionOptions } from '../src/fit.ts';
 import { type FileFormat, openFile } from '../src/open.ts';
 import { type TextSource } from '../src/source.ts';
 import { createStatusMapper } from '../src/statuses.ts';
@@ -13,35 +13,35 @@ export const sourceOf = (text: string, size = 7): TextSource =>
   };
 
 /** Maps a status by the usual rules, and all other statuses to the backlog. */
-export const anyPlace: FitOptions = {
+export const acceptAnyStatus: ConversionOptions = {
   findStatusTarget: createStatusMapper(undefined, new Map([['*', 'backlog']])),
 };
 
-export interface Reading {
+export interface ReadResult {
   readonly items: FileItem[];
   readonly entries: ImportEntry[];
   readonly survey: Survey;
   /** Returns an item by its id. */
   readonly item: (externalId: string) => FileItem | undefined;
   /** The parts that are left out, with the items that have them. */
-  readonly leftOut: Record<string, readonly string[]>;
+  readonly unimportedFields: Record<string, readonly string[]>;
 }
 
 export async function read(
   format: FileFormat,
   content: string | object,
-  fitting: Partial<FitOptions> = {},
+  fitting: Partial<ConversionOptions> = {},
   options: ReadOptions = {},
-): Promise<Reading> {
+): Promise<ReadResult> {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   const file = await openFile(format, sourceOf(text), options);
   const entries: ImportEntry[] = [];
-  for await (const entry of file.entries({ ...anyPlace, ...fitting })) entries.push(entry);
+  for await (const entry of file.entries({ ...acceptAnyStatus, ...fitting })) entries.push(entry);
   const items = entries.flatMap((entry) => (entry.kind === 'item' ? [entry.item] : []));
-  const survey = await surveyFile(file, { ...anyPlace, ...fitting });
+  const survey = await surveyFile(file, { ...acceptAnyStatus, ...fitting });
   return {
     ...{ items, entries, survey },
     item: (externalId) => items.find((one) => one.externalId === externalId),
-    leftOut: Object.fromEntries(survey.leftOut.map(({ what, places }) => [what, places])),
+    unimportedFields: Object.fromEntries(survey.unimportedParts.map(({ what, places }) => [what, places])),
   };
 }

@@ -4,19 +4,19 @@ import { withLatestTime, currentTimeMillis, clockStateOfCarriedAnswer, clockStat
 const day = 86_400_000;
 const hour = 3_600_000;
 /** The time by the service's clock, in seconds. */
-const server = 1_800_000_000;
+const serverSeconds = 1_800_000_000;
 
 describe.each([
   ['right', 0],
   ['a year slow', -365 * day],
   ['a year fast', 365 * day],
 ])('a clock that is %s', (_how, off) => {
-  const clock = server * 1_000 + off;
-  const seen = clockStateOfServer(server, clock);
+  const clock = serverSeconds * 1_000 + off;
+  const seen = clockStateOfServer(serverSeconds, clock);
 
   it('counts on from the time of the service', () => {
-    expect(currentTimeMillis(seen, { clockMillis: clock })).toBe(server * 1_000);
-    expect(currentTimeMillis(seen, { clockMillis: clock + day })).toBe(server * 1_000 + day);
+    expect(currentTimeMillis(seen, { clockMillis: clock })).toBe(serverSeconds * 1_000);
+    expect(currentTimeMillis(seen, { clockMillis: clock + day })).toBe(serverSeconds * 1_000 + day);
   });
 
   it('is found out when it is turned back past what was seen', () => {
@@ -24,19 +24,19 @@ describe.each([
     expect(currentTimeMillis(later, { clockMillis: clock + 3 * day - hour })).toBeUndefined();
     expect(currentTimeMillis(later, { clockMillis: clock })).toBeUndefined();
     expect(currentTimeMillis(later, { clockMillis: clock + 3 * day + hour })).toBe(
-      server * 1_000 + 3 * day + hour,
+      serverSeconds * 1_000 + 3 * day + hour,
     );
   });
 
   it('may be set right by a little, and no time is won by it', () => {
     const later = withLatestTime(seen, currentTimeMillis(seen, { clockMillis: clock + day }) ?? 0);
-    expect(currentTimeMillis(later, { clockMillis: clock + day - 60_000 })).toBe(server * 1_000 + day);
+    expect(currentTimeMillis(later, { clockMillis: clock + day - 60_000 })).toBe(serverSeconds * 1_000 + day);
   });
 });
 
 it('does not go back in what it has seen', () => {
-  const seen = withLatestTime(clockStateOfServer(server, server * 1_000), 1);
-  expect(seen.latestMillis).toBe(server * 1_000);
+  const seen = withLatestTime(clockStateOfServer(serverSeconds, serverSeconds * 1_000), 1);
+  expect(seen.latestMillis).toBe(serverSeconds * 1_000);
 });
 
 describe('the time of an answer that people carried', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { type LicenseClientOptions, settingsOf } from './options.ts';
 
-const good = { url: 'https://licenses.example.com', product: 'demo' };
+const validOptions = { url: 'https://licenses.example.com', product: 'demo' };
 const publicKeys = [{ kty: 'OKP', crv: 'Ed25519', x: 'x', kid: 'k' }] as const;
 
 it.each<[string, Partial<LicenseClientOptions>]>([
@@ -14,7 +14,7 @@ it.each<[string, Partial<LicenseClientOptions>]>([
   ['no keys', { publicKeys: [] }],
   ['no time', { patienceSeconds: Number.NaN }],
 ])('refuses %s', (_what, options) => {
-  expect(() => settingsOf({ ...good, ...options })).toThrow(TypeError);
+  expect(() => settingsOf({ ...validOptions, ...options })).toThrow(TypeError);
 });
 
 it.each<Partial<LicenseClientOptions>>([
@@ -24,5 +24,5 @@ it.each<Partial<LicenseClientOptions>>([
   { url: 'http://licenses.example.com', publicKeys },
   { patienceSeconds: 0 },
 ])('takes %j', (options) => {
-  expect(settingsOf({ ...good, ...options }).folder).toContain('demo');
+  expect(settingsOf({ ...validOptions, ...options }).folder).toContain('demo');
 });

@@ -154,11 +154,11 @@ const isUnanswered = ({ refusal }: Pick<SentUsage, 'refusal'>): boolean =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-const listIn = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
+const recordListOf = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
 const parseUsage = (value: unknown): MeterUsage[] =>
-  listIn(value).flatMap((row) => {
+  recordListOf(value).flatMap((row) => {
     const { used, limit } = row;
     const [meter, period] = [stringFieldOf(row, 'meter'), stringFieldOf(row, 'period')];
     if (meter === null || period === null || !Number.isSafeInteger(used)) return [];
@@ -187,7 +187,7 @@ async function sendEvents(
   const answer = refusedAll ? (reply.body['details'] as Readonly<Record<string, unknown>>) : reply.body;
   const isOwn = refusedAll || licenseOfReply(reply, { licenseKey, machineId }) !== undefined;
   if (!isOwn) return refused(refusalOfNoReply(untrustedReply));
-  const reasonsById = listIn(answer['events']).map((event): [string, string | null] => [
+  const reasonsById = recordListOf(answer['events']).map((event): [string, string | null] => [
     stringFieldOf(event, 'id') ?? '',
     event['outcome'] === 'refused' ? (stringFieldOf(event, 'reason') ?? 'refused') : null,
   ]);
@@ -259,7 +259,7 @@ function isEventOf(session: LicenseSession, stored: StoredLicense): (event: Stor
 
 interface QueueSends {
   readonly running: Promise<SentUsage>;
-  next?: Promise<SentUsage>;
+  nextSend?: Promise<SentUsage>;
 }
 
 /** The sends of this process that run now, by folder and key. */
@@ -277,14 +277,14 @@ function sendQueueShared(session: LicenseSession, license: StoredLicense): Promi
   };
   const sends = runningSends.get(name);
   if (sends === undefined) return start();
-  sends.next ??= sends.running.then(async (sent) => {
+  sends.nextSend ??= sends.running.then(async (sent) => {
     // Without an answer the next send would only wait for another one.
     if (isUnanswered(sent)) return sent;
     const next = await start();
     // The send that ran may have found events that were stored after it began.
     return { ...next, reasonsById: new Map([...sent.reasonsById, ...next.reasonsById]) };
   }, start);
-  return sends.next;
+  return sends.nextSend;
 }
 
 const refusedReport = (reason: string): MeterReport => ({ outcome: 'refused', reason, usage: [] });

@@ -9,18 +9,18 @@ import { createKeyRing } from './key-ring.ts';
 import { type PublicKey } from './public-key.ts';
 import { contentDigestOf, verifiedSignatureSeconds } from './signed-answer.ts';
 
-const vectors = (name: string): unknown =>
+const readVectors = (name: string): unknown =>
   JSON.parse(
     readFileSync(path.join(import.meta.dirname, '../../../clients/vectors', `${name}.json`), 'utf8'),
   );
 
-interface Named {
+interface NamedCase {
   readonly name: string;
 }
 
 interface Certificates {
   readonly publicKeys: readonly PublicKey[];
-  readonly cases: readonly (Named & {
+  readonly cases: readonly (NamedCase & {
     readonly certificate: string;
     readonly machineId: string;
     readonly nowSeconds: number;
@@ -33,7 +33,7 @@ describe.each([
   ['a certificate', 'certificates', 'lic1'],
   ['a trial’s certificate', 'trials', 'trial1'],
 ] as const)('%s', (_, file, kind: CertificateKind) => {
-  const { publicKeys, cases } = vectors(file) as Certificates;
+  const { publicKeys, cases } = readVectors(file) as Certificates;
   it.each(cases)('$name: $outcome', ({ certificate, machineId, nowSeconds, outcome, payload }) => {
     const read = readCertificate(certificate, createKeyRing(publicKeys), kind);
     const found =
@@ -49,10 +49,10 @@ describe.each([
   });
 });
 
-const airGap = vectors('air-gap') as {
+const airGap = readVectors('air-gap') as {
   readonly publicKeys: readonly PublicKey[];
-  readonly requests: readonly (Named & AirGapRequest & { readonly text: string })[];
-  readonly answers: readonly (Named & {
+  readonly requests: readonly (NamedCase & AirGapRequest & { readonly text: string })[];
+  readonly answers: readonly (NamedCase & {
     readonly request: AirGapRequest;
     readonly answer: string;
     readonly outcome: string;
@@ -90,9 +90,9 @@ describe('an answer that people carried', () => {
   );
 });
 
-const answers = vectors('answers') as {
+const answers = readVectors('answers') as {
   readonly publicKeys: readonly PublicKey[];
-  readonly cases: readonly (Named & {
+  readonly cases: readonly (NamedCase & {
     readonly question: {
       readonly method: string;
       readonly target: string;
@@ -119,8 +119,8 @@ describe('an answer', () => {
   });
 });
 
-const clock = vectors('clock') as {
-  readonly cases: readonly (Named & {
+const clock = readVectors('clock') as {
+  readonly cases: readonly (NamedCase & {
     readonly seen: ClockState;
     readonly clockMillis: number;
     readonly writtenMillis: number;

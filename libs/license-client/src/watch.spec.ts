@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createRefusal } from './standing.ts';
 import { nextCheckSeconds, repeatChecks } from './watch.ts';
 
-const allowed = (offlineSeconds: number | null) => ({
+const allowedStanding = (offlineSeconds: number | null) => ({
   ...({ mayRun: true, by: 'service', plan: 'pro', expiresAt: null, offlineUntil: null } as const),
   ...{ isTrial: false, offlineSeconds, features: {}, has: () => false, limit: () => null },
 });
@@ -16,7 +16,7 @@ describe('a program that watches', () => {
     [7 * 86_400, 86_400],
     [null, 60],
   ])('checks again after half of the time that is left: of %s seconds after %s', (left, seconds) => {
-    expect(nextCheckSeconds(allowed(left))).toBe(seconds);
+    expect(nextCheckSeconds(allowedStanding(left))).toBe(seconds);
   });
 
   it('asks again in a minute after a refusal, or when the service said to come back', () => {
@@ -38,15 +38,15 @@ describe('a program that watches', () => {
       );
     });
     expect(failed).toBe(wrong);
-    let answer = (_: ReturnType<typeof allowed>): void => undefined;
-    const asked = new Promise<ReturnType<typeof allowed>>((resolve) => (answer = resolve));
+    let answer = (_: ReturnType<typeof allowedStanding>): void => undefined;
+    const asked = new Promise<ReturnType<typeof allowedStanding>>((resolve) => (answer = resolve));
     const stop = repeatChecks(
       () => asked,
       (standing) => heard.push(standing),
       (error) => heard.push(error),
     );
     stop();
-    answer(allowed(900));
+    answer(allowedStanding(900));
     await new Promise((resolve) => setImmediate(resolve));
     expect(heard).toEqual([]);
   });

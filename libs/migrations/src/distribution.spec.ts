@@ -11,51 +11,51 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const names = async (sql: string): Promise<string[]> =>
+const listNames = async (sql: string): Promise<string[]> =>
   (await database.owner.query<{ name: string }>(sql)).rows.map(({ name }) => name);
 
-const tables = `(select c.oid, c.relname, a.attnum as org from pg_class c
+const tablesSql = `(select c.oid, c.relname, a.attnum as org from pg_class c
   join pg_attribute a on a.attrelid = c.oid and a.attname = case c.relname when 'orgs' then 'id' else 'org_id' end
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p'))`;
 
-interface Law {
+interface SchemaRule {
   /** The query for the names of violations, sorted. */
   readonly query: string;
   /** The known violations. */
-  readonly but: readonly string[];
+  readonly exceptions: readonly string[];
 }
 
-const laws: Readonly<Record<string, Law>> = {
+const schemaRules: Readonly<Record<string, SchemaRule>> = {
   'every unique key begins with the organization': {
-    query: `select i.indexrelid::regclass::text as name from pg_index i join ${tables} t on t.oid = i.indrelid
+    query: `select i.indexrelid::regclass::text as name from pg_index i join ${tablesSql} t on t.oid = i.indrelid
       where i.indisunique and i.indkey[0] <> t.org order by 1`,
     // Tokens and invitations are found by their hashes before their organization is known; an organization is
     // found by its slug.
-    but: ['invitations_token_hash_key', 'orgs_slug_key', 'tokens_hash_key'],
+    exceptions: ['invitations_token_hash_key', 'orgs_slug_key', 'tokens_hash_key'],
   },
   'every foreign key begins with the organization, on both sides': {
-    query: `select k.conname as name from pg_constraint k join ${tables} t on t.oid = k.conrelid
-      left join ${tables} there on there.oid = k.confrelid
+    query: `select k.conname as name from pg_constraint k join ${tablesSql} t on t.oid = k.conrelid
+      left join ${tablesSql} there on there.oid = k.confrelid
       where k.contype = 'f' and (k.conkey[1] <> t.org or k.confkey[1] is distinct from there.org) order by 1`,
-    but: [],
+    exceptions: [],
   },
   'no foreign key sets columns where what it refers to goes': {
     query: `select k.conname as name from pg_constraint k
       where k.contype = 'f' and k.connamespace = 'public'::regnamespace and k.conparentid = 0
         and (k.confdeltype in ('n', 'd') or k.confupdtype in ('n', 'd')) order by 1`,
-    but: [],
+    exceptions: [],
   },
   'no trigger is given the rows of a whole statement': {
     query: `select tgrelid::regclass || ' ' || tgname as name from pg_trigger
       where (tgoldtable is not null or tgnewtable is not null) order by 1`,
-    but: [],
+    exceptions: [],
   },
   'no function in SQL reads or writes tables of organizations': {
     query: `select p.oid::regprocedure::text as name from pg_proc p join pg_language l on l.oid = p.prolang and l.lanname = 'sql'
       where p.pronamespace in ('app'::regnamespace, 'public'::regnamespace, 'sign_in'::regnamespace)
-        and exists (select from ${tables} t where p.prosrc ~ ('\\m(from|join|update|into)\\s+(public\\.)?' || t.relname || '\\M'))
+        and exists (select from ${tablesSql} t where p.prosrc ~ ('\\m(from|join|update|into)\\s+(public\\.)?' || t.relname || '\\M'))
       order by 1`,
-    but: [
+    exceptions: [
       // These SQL functions are inlined into queries by Postgres. In PL/pgSQL they would keep lists from
       // using their indexes.
       ...['app.project_rank(uuid,uuid,text,uuid,text)', 'app.visible_projects(uuid,uuid,uuid)'],
@@ -67,13 +67,13 @@ const laws: Readonly<Record<string, Law>> = {
     query: `select p.oid::regprocedure::text as name from pg_proc p
       where p.pronamespace in ('app'::regnamespace, 'public'::regnamespace, 'sign_in'::regnamespace)
         and p.prosrc ~ '\\mselect\\s+from\\M' order by 1`,
-    but: [],
+    exceptions: [],
   },
 };
 
 describe('organizations can lie apart:', () => {
-  it.each(Object.entries(laws))('%s', async (_law, { query, but }) => {
-    expect(await names(query)).toEqual(but.toSorted());
+  it.each(Object.entries(schemaRules))('%s', async (_law, { query, exceptions: but }) => {
+    expect(await listNames(query)).toEqual(but.toSorted());
   });
 
   it('what breaks a law is found', async () => {
@@ -86,8 +86,8 @@ describe('organizations can lie apart:', () => {
       create function app.apart_of(wanted uuid) returns bigint language sql as 'select count(*) from public.apart where id = wanted';
       create function app.is_apart() returns boolean language plpgsql as 'begin return exists (select from apart); end'`);
     const found = await Promise.all(
-      Object.values(laws).map(async ({ query, but }) =>
-        (await names(query)).filter((name) => !but.includes(name)),
+      Object.values(schemaRules).map(async ({ query, exceptions: but }) =>
+        (await listNames(query)).filter((name) => !but.includes(name)),
       ),
     );
     expect(found).toEqual([

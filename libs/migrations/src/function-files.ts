@@ -39,7 +39,7 @@ const isNewer = (baseline: string, release: string): boolean =>
  * Returns the files to run, which have changed or never ran. Returns none if a newer release has already
  * migrated the database.
  */
-export function findOutdated(
+export function findOutdatedFunctions(
   files: readonly FunctionFile[],
   applied: readonly AppliedFile[],
   release: string,
@@ -56,7 +56,7 @@ export async function applyFunctions(
   release: string = productVersion,
 ): Promise<void> {
   const { rows } = await client.query<AppliedFile>('select name, sha256, release from app.function_files');
-  const changed = findOutdated(files, rows, release);
+  const changed = findOutdatedFunctions(files, rows, release);
   if (changed.length === 0) return;
   // Files may call functions of one another, in any order.
   await client.query('set local check_function_bodies = off');
@@ -73,20 +73,26 @@ export async function applyFunctions(
 }
 
 /** The newest migration, the function files and the version of this release. They are read once. */
-let expectedSchema: { newest: string | undefined; files: FunctionFile[]; release: string } | undefined;
+let expectedSchema:
+  | { newestMigration: string | undefined; files: FunctionFile[]; release: string }
+  | undefined;
 
 /**
  * Returns true if the schema is that of this release or newer. The pool's role has the privilege to read
  * this.
  */
 export async function isSchemaCurrent(pool: Pool): Promise<boolean> {
-  const { newest, files, release } = (expectedSchema ??= {
-    newest: sqlFileNames(findSqlFolder('migrations')).at(-1),
+  const {
+    newestMigration: newest,
+    files,
+    release,
+  } = (expectedSchema ??= {
+    newestMigration: sqlFileNames(findSqlFolder('migrations')).at(-1),
     files: readFunctionFiles(),
     release: productVersion,
   });
   const { rows: there } = await pool.query('select from app.applied_migrations where name = $1', [newest]);
   if (there.length === 0) return false;
   const { rows } = await pool.query<AppliedFile>('select name, sha256, release from app.function_files');
-  return findOutdated(files, rows, release).length === 0;
+  return findOutdatedFunctions(files, rows, release).length === 0;
 }

@@ -8,10 +8,10 @@ import { cloneDatabase, type TestDatabase } from '@muster/testing';
 import { type PoolClient } from 'pg';
 
 let database: TestDatabase;
-let service: PoolClient;
+let serviceClient: PoolClient;
 let tables: readonly string[];
-const mine = randomUUID();
-const theirs = randomUUID();
+const ownOrgId = randomUUID();
+const otherOrgId = randomUUID();
 
 beforeAll(async () => {
   database = await cloneDatabase();
@@ -21,13 +21,13 @@ beforeAll(async () => {
        and has_column_privilege('muster_app', t.oid, a.attnum, 'insert') order by 1`,
   );
   tables = rows.map(({ name }) => name);
-  service = await database.app.connect();
-  await service.query('begin');
-  await service.query(`select set_config('muster.org_id', $1, true)`, [mine]);
+  serviceClient = await database.app.connect();
+  await serviceClient.query('begin');
+  await serviceClient.query(`select set_config('muster.org_id', $1, true)`, [ownOrgId]);
 });
 afterAll(async () => {
-  await service.query('rollback');
-  service.release();
+  await serviceClient.query('rollback');
+  serviceClient.release();
   await database.close();
 });
 
@@ -36,14 +36,16 @@ afterAll(async () => {
  * checked before all other rules, so the other columns are left out.
  */
 async function inserted(table: string, orgId: string): Promise<string> {
-  await service.query('savepoint before');
+  await serviceClient.query('savepoint before');
   try {
-    await service.query(`insert into ${table} (org_id) select id from unnest($1::uuid[]) id`, [[orgId]]);
+    await serviceClient.query(`insert into ${table} (org_id) select id from unnest($1::uuid[]) id`, [
+      [orgId],
+    ]);
     return 'nothing';
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
-    await service.query('rollback to before');
+    await serviceClient.query('rollback to before');
   }
 }
 
@@ -51,13 +53,13 @@ describe('insert … select', () => {
   it('is refused to every table that the service inserts into, where the rows are of another organization', async () => {
     expect(tables.length).toBeGreaterThan(60);
     const said: string[] = [];
-    for (const table of tables) said.push(`${table}: ${await inserted(table, theirs)}`);
+    for (const table of tables) said.push(`${table}: ${await inserted(table, otherOrgId)}`);
     expect(said.filter((line) => !line.includes('row-level security'))).toEqual([]);
   });
 
   it('is held by no policy where the rows are of its own', async () => {
     const said: string[] = [];
-    for (const table of tables) said.push(`${table}: ${await inserted(table, mine)}`);
+    for (const table of tables) said.push(`${table}: ${await inserted(table, ownOrgId)}`);
     expect(said.filter((line) => line.includes('row-level security'))).toEqual([]);
   });
 });

@@ -41,18 +41,20 @@ const takeLock = (): string => `
     values ('${orgId}', '${ids.lock}', '${ids.project}', '{src/**}', 'exclusive', '{}', '${memberId}', '${ids.story}', 1, now() + interval '1 hour')`;
 
 /** Returns the given columns of the rows that still exist. */
-const still = (columns: string, table: string): Promise<unknown[]> =>
+const readRemainingRows = (columns: string, table: string): Promise<unknown[]> =>
   world.rows(`select ${columns} from ${table} where org_id = $1 order by 1`, orgId);
 
 describe('a story that is deleted', () => {
   it('is let go of by locks, runs and versions of contracts, which stay', async () => {
     await world.rows(takeLock());
     await world.rows('delete from stories where org_id = $1 and id = $2', orgId, ids.story);
-    expect(await still('id, story_id', 'locks')).toEqual([{ id: ids.lock, story_id: null }]);
-    expect(await still('story_id, execution_id', 'agent_runs')).toEqual([
+    expect(await readRemainingRows('id, story_id', 'locks')).toEqual([{ id: ids.lock, story_id: null }]);
+    expect(await readRemainingRows('story_id, execution_id', 'agent_runs')).toEqual([
       { story_id: null, execution_id: ids.execution },
     ]);
-    expect(await still('content, story_id', 'contract_versions')).toEqual([{ content: 'x', story_id: null }]);
+    expect(await readRemainingRows('content, story_id', 'contract_versions')).toEqual([
+      { content: 'x', story_id: null },
+    ]);
   });
 
   it('is let go of by a lock, too, that was being taken meanwhile', async () => {
@@ -66,7 +68,7 @@ describe('a story that is deleted', () => {
     } finally {
       holder.release();
     }
-    expect(await still('id, story_id', 'locks')).toEqual([{ id: ids.lock, story_id: null }]);
+    expect(await readRemainingRows('id, story_id', 'locks')).toEqual([{ id: ids.lock, story_id: null }]);
   });
 });
 
@@ -78,15 +80,15 @@ describe('an epic that is deleted', () => {
        delete from stories where org_id = '${orgId}' and id = '${ids.story}';
        commit`,
     );
-    expect(await still('number, epic_id', 'stories')).toEqual([{ number: 2, epic_id: null }]);
-    expect(await still('story_count', 'board_columns')).toEqual([{ story_count: 1 }]);
+    expect(await readRemainingRows('number, epic_id', 'stories')).toEqual([{ number: 2, epic_id: null }]);
+    expect(await readRemainingRows('story_count', 'board_columns')).toEqual([{ story_count: 1 }]);
   });
 });
 
 describe('an execution that is deleted', () => {
   it('is let go of by the runs that held it', async () => {
     await world.rows('delete from executions where org_id = $1 and id = $2', orgId, ids.execution);
-    expect(await still('story_id, execution_id', 'agent_runs')).toEqual([
+    expect(await readRemainingRows('story_id, execution_id', 'agent_runs')).toEqual([
       { story_id: ids.story, execution_id: null },
     ]);
   });
@@ -97,6 +99,6 @@ describe('a project that is deleted at once', () => {
     await world.rows(takeLock());
     await world.rows('delete from projects where org_id = $1 and id = $2', orgId, ids.project);
     for (const table of ['stories', 'epics', 'executions', 'locks', 'agent_runs', 'contract_versions'])
-      expect([table, await still('org_id', table)]).toEqual([table, []]);
+      expect([table, await readRemainingRows('org_id', table)]).toEqual([table, []]);
   });
 });

@@ -13,7 +13,7 @@ import { migrate, migrationNames } from './migrate.ts';
 
 const serverUrl = (): string => process.env['TEST_DATABASE_URL'] ?? '';
 
-async function emptyDatabase(options = ''): Promise<string> {
+async function createEmptyDatabase(options = ''): Promise<string> {
   const name = `empty_${randomBytes(6).toString('hex')}`;
   const admin = new pg.Client({ connectionString: serverUrl() });
   await admin.connect();
@@ -36,7 +36,7 @@ async function rowsOf(url: string, sql: string): Promise<unknown[]> {
 
 describe('migrate', () => {
   it('refuses a server that is too old, before anything of it is made', async () => {
-    const url = await emptyDatabase();
+    const url = await createEmptyDatabase();
     const line = await startAlteringProxy(url, /\b18(?=\d{4}\b)/, '17');
     try {
       await expect(migrate(line.url)).rejects.toThrow(
@@ -49,14 +49,14 @@ describe('migrate', () => {
   });
 
   it('refuses a database of another encoding', async () => {
-    const name = await emptyDatabase('encoding SQL_ASCII locale "C" template template0');
+    const name = await createEmptyDatabase('encoding SQL_ASCII locale "C" template template0');
     await expect(migrate(name)).rejects.toThrow(
       'the database cannot be migrated: the database must have the encoding UTF8, and its encoding is SQL_ASCII',
     );
   });
 
   it('applies all that is missing, in order, and the second time nothing', async () => {
-    const url = await emptyDatabase();
+    const url = await createEmptyDatabase();
     expect(await migrate(url)).toEqual(migrationNames());
     expect(await migrate(url)).toEqual([]);
     expect(await rowsOf(url, 'select name from app.applied_migrations order by name')).toEqual(
@@ -65,7 +65,7 @@ describe('migrate', () => {
   });
 
   it('gives each organization an epoch that came to be without one', async () => {
-    const url = await emptyDatabase();
+    const url = await createEmptyDatabase();
     await migrate(url);
     const orgs = `select o.id, e.epoch is not null as has from orgs o left join rights_epochs e on e.org_id = o.id`;
     await rowsOf(
@@ -81,7 +81,7 @@ describe('migrate', () => {
   });
 
   it('does it once when three places start at the same time', async () => {
-    const url = await emptyDatabase();
+    const url = await createEmptyDatabase();
     const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
     expect(applied.map((names) => names.length).sort((a, b) => a - b)).toEqual([
       0,
@@ -91,7 +91,7 @@ describe('migrate', () => {
   });
 
   it('does it in two databases of one server at the same time, though they share the roles', async () => {
-    const urls = await Promise.all([emptyDatabase(), emptyDatabase()]);
+    const urls = await Promise.all([createEmptyDatabase(), createEmptyDatabase()]);
     expect(await Promise.all(urls.map((url) => migrate(url)))).toEqual([migrationNames(), migrationNames()]);
   });
 
@@ -111,7 +111,7 @@ describe('migrate', () => {
       here.on('close', () => there.destroy());
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const url = new URL(await emptyDatabase());
+    const url = new URL(await createEmptyDatabase());
     url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     const began = performance.now();
     await expect(migrate(url.href)).rejects.toThrow(/^the database cannot be migrated: .*timeout/);
@@ -121,7 +121,7 @@ describe('migrate', () => {
   });
 
   it('leaves nothing behind when one fails, and names it', async () => {
-    const url = await emptyDatabase();
+    const url = await createEmptyDatabase();
     // This table conflicts with a migration in the middle of the list.
     await rowsOf(url, 'create table outbox (id int)');
     await expect(migrate(url)).rejects.toThrow(
@@ -135,7 +135,7 @@ describe('migrate', () => {
   });
 
   it('says in one sentence what a database of before the first release is and what to do, and leaves it as it is', async () => {
-    const url = await emptyDatabase();
+    const url = await createEmptyDatabase();
     await rowsOf(
       url,
       `create schema app;
@@ -160,7 +160,7 @@ describe('migrate', () => {
   });
 
   it('lets nobody but its owner make temporary tables, which could stand in front of ours', async () => {
-    const url = await emptyDatabase();
+    const url = await createEmptyDatabase();
     await migrate(url);
     await expect(
       rowsOf(url, 'set role muster_app; create temporary table tokens (id uuid)'),
@@ -191,7 +191,7 @@ describe('migrate, on a database that is at work', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'muster-migrations-'));
-    url = await emptyDatabase();
+    url = await createEmptyDatabase();
     await write('0001_pages', 'create table pages (id int)');
     await migrate(url, { folder, schema });
   });

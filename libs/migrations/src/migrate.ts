@@ -67,7 +67,7 @@ export async function migrate(url: string, serviceMigrations?: ServiceMigrations
     await takeMigratorLock(client);
     for (;;) {
       try {
-        await applyMissing(client, serviceMigrations, applied);
+        await applyMissingMigrations(client, serviceMigrations, applied);
         return applied;
       } catch (error) {
         if (!(sqlStateOf(error) === lockTimeoutSqlState && Date.now() < until)) throw error;
@@ -105,7 +105,7 @@ interface Migration {
   readonly text: string;
 }
 
-async function applyMissing(
+async function applyMissingMigrations(
   client: pg.Client,
   serviceMigrations: ServiceMigrations | undefined,
   applied: string[],

@@ -6,10 +6,10 @@ import { useWorld } from '@muster/testing';
 
 const world = useWorld({});
 
-const given = [null, ...projectRoles] as const;
+const grantableRoles = [null, ...projectRoles] as const;
 const cases = orgRoles.flatMap((orgRole) =>
-  given.flatMap((direct) =>
-    given.flatMap((team) =>
+  grantableRoles.flatMap((direct) =>
+    grantableRoles.flatMap((team) =>
       (['org', 'private'] as const).flatMap((visibility) =>
         [false, true].map((archived) => ({ orgRole, direct, team, visibility, archived })),
       ),
@@ -22,7 +22,7 @@ type Case = (typeof cases)[number];
  * Returns the expected role: the highest one of the member, as the contract defines it. A viewer of the
  * organization can only read, and an archived project changes no role.
  */
-function roleThatCounts({ orgRole, direct, team, visibility }: Case): (typeof given)[number] {
+function effectiveRole({ orgRole, direct, team, visibility }: Case): (typeof grantableRoles)[number] {
   if (orgRole === 'owner' || orgRole === 'admin') return 'lead';
   const fromVisibility = visibility === 'private' ? null : orgRole === 'member' ? 'contributor' : 'viewer';
   const roles = [direct, team, fromVisibility];
@@ -94,7 +94,7 @@ describe('app.project_rank', () => {
     }
     expect(counted).toHaveLength(256);
     const expected = cases.map((one): [Case, number | null] => {
-      const role = roleThatCounts(one);
+      const role = effectiveRole(one);
       return [one, role === null ? null : projectRoles.indexOf(role) + 1];
     });
     expect(counted).toEqual(expected);

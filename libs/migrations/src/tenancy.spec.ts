@@ -12,19 +12,19 @@ const names = async (sql: string): Promise<string[]> =>
   (await database.owner.query<{ name: string }>(sql)).rows.map((row) => row.name);
 
 /** Selects the tables with data of organizations. The migrator's own tables are in another schema. */
-const tables = `select c.oid, c.relname, c.relrowsecurity, c.relforcerowsecurity from pg_class c
+const tablesSql = `select c.oid, c.relname, c.relrowsecurity, c.relforcerowsecurity from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`;
-const hasOrgId = `exists (select from pg_attribute a where a.attrelid = t.oid and a.attname = 'org_id')`;
+const hasOrgIdSql = `exists (select from pg_attribute a where a.attrelid = t.oid and a.attname = 'org_id')`;
 /** Returns the column names of an index or a constraint, in order. */
 const columnsOf = (relation: string, numbers: string) =>
   `array(select a.attname::text from unnest(${numbers}) with ordinality k(attnum, ord)
      join pg_attribute a on a.attrelid = ${relation} and a.attnum = k.attnum order by ord)`;
 
 /** Maps each rule to the query for its violations. */
-const laws: Record<string, string> = {
-  'every table belongs to an organization, or is the organizations themselves': `select t.relname as name from (${tables}) t where not ${hasOrgId} and t.relname <> 'orgs'`,
-  'row security is on, and forced': `select t.relname as name from (${tables}) t where not (t.relrowsecurity and t.relforcerowsecurity)`,
-  'the service sees and writes the rows of its own organization only, by one policy': `select t.relname as name from (${tables}) t where (
+const schemaRules: Record<string, string> = {
+  'every table belongs to an organization, or is the organizations themselves': `select t.relname as name from (${tablesSql}) t where not ${hasOrgIdSql} and t.relname <> 'orgs'`,
+  'row security is on, and forced': `select t.relname as name from (${tablesSql}) t where not (t.relrowsecurity and t.relforcerowsecurity)`,
+  'the service sees and writes the rows of its own organization only, by one policy': `select t.relname as name from (${tablesSql}) t where (
        select coalesce(array_agg(pg_get_expr(p.polqual, p.polrelid)
            || coalesce(' check ' || pg_get_expr(p.polwithcheck, p.polrelid), '')), '{}')
        from pg_policy p where p.polrelid = t.oid and (p.polroles && array['muster_app'::regrole::oid, 0::oid]) and p.polcmd = '*'
@@ -32,15 +32,15 @@ const laws: Record<string, string> = {
                                              else '(org_id = app.org_id())' end]`,
   'no policy is for everybody, or for somebody unknown': `select p.polname as name from pg_policy p where not (p.polroles <@ array(
        select oid from pg_roles where rolname in ('muster_app', 'muster_operator', 'muster_door', 'muster_platform', 'muster_worker')))`,
-  'org_id leads in every primary key': `select t.relname as name from (${tables}) t where ${hasOrgId} and not exists (
+  'org_id leads in every primary key': `select t.relname as name from (${tablesSql}) t where ${hasOrgIdSql} and not exists (
        select from pg_constraint c where c.conrelid = t.oid and c.contype = 'p'
          and (${columnsOf('c.conrelid', 'c.conkey')})[1] = 'org_id')`,
   // A token is found by its hash before its organization is known.
-  'org_id leads in every unique key, but the hashes of tokens and of invitations': `select i.indexrelid::regclass::text as name from pg_index i join (${tables}) t on t.oid = i.indrelid
-     where ${hasOrgId} and i.indisunique and (${columnsOf('i.indrelid', 'i.indkey::int2[]')})[1] is distinct from 'org_id'
+  'org_id leads in every unique key, but the hashes of tokens and of invitations': `select i.indexrelid::regclass::text as name from pg_index i join (${tablesSql}) t on t.oid = i.indrelid
+     where ${hasOrgIdSql} and i.indisunique and (${columnsOf('i.indrelid', 'i.indkey::int2[]')})[1] is distinct from 'org_id'
        and i.indexrelid::regclass::text not in ('tokens_hash_key', 'invitations_token_hash_key')`,
   // Foreign-key checks bypass row-level security: one without org_id would accept another organization's row.
-  'every foreign key takes org_id along, to org_id': `select c.conname as name from pg_constraint c join (${tables}) t on t.oid = c.conrelid
+  'every foreign key takes org_id along, to org_id': `select c.conname as name from pg_constraint c join (${tablesSql}) t on t.oid = c.conrelid
      where c.contype = 'f' and c.confrelid <> 'orgs'::regclass and not exists (
        select from unnest(${columnsOf('c.conrelid', 'c.conkey')}, ${columnsOf('c.confrelid', 'c.confkey')}) k(here, there)
        where here = 'org_id' and there = 'org_id')`,
@@ -65,7 +65,7 @@ const laws: Record<string, string> = {
 };
 
 describe('the catalogue', () => {
-  it.each(Object.entries(laws))('%s', async (_law, query) => {
+  it.each(Object.entries(schemaRules))('%s', async (_law, query) => {
     expect(await names(query)).toEqual([]);
   });
 
@@ -86,7 +86,7 @@ describe('the catalogue', () => {
       create table pointing (org_id uuid references split);`);
     try {
       const found = await Promise.all(
-        Object.values(laws).map(async (query) => (await names(query)).length > 0),
+        Object.values(schemaRules).map(async (query) => (await names(query)).length > 0),
       );
       expect(found).toEqual(found.map(() => true));
     } finally {
@@ -174,7 +174,7 @@ describe('the roles', () => {
 
   it('let the worker dispatch what is due and remove what is past its day, and read nothing of it', async () => {
     // The worker may delete from any table, to remove what refers to a deleted project or organization.
-    const all = await names(`select t.relname as name from (${tables}) t where not exists (
+    const all = await names(`select t.relname as name from (${tablesSql}) t where not exists (
       select from pg_inherits i where i.inhrelid = t.oid) order by 1`);
     expect(await grants('muster_worker')).toEqual(all.map((name) => `${name}: DELETE`));
     expect(

@@ -10,8 +10,8 @@ import {
   namesOf,
   type ArrangedStory,
   type EmittedEvent,
-  emitting,
-  notifiedIn,
+  createEmitHandler,
+  listNotifiedMembers,
 } from '../test/events.ts';
 import { notificationReaction } from './notify.ts';
 import { notifications } from './operations/notifications/handlers.ts';
@@ -28,10 +28,11 @@ beforeEach(async () => {
   });
 });
 
-const happen = (who: PersonOf<typeof world>, ...said: EmittedEvent[]) => world.call(who, emitting(said), {});
+const emitEvents = (who: PersonOf<typeof world>, ...said: EmittedEvent[]) =>
+  world.call(who, createEmitHandler(said), {});
 const idOf = (who: PersonOf<typeof world>) => who.me.memberId;
-const told = () => notifiedIn(world, people.orgId);
-const names = async () => namesOf(await told());
+const listNotified = () => listNotifiedMembers(world, people.orgId);
+const listNotifiedNames = async () => namesOf(await listNotified());
 
 describe('access', () => {
   const requested = (who: PersonOf<typeof world>): EmittedEvent => ({
@@ -66,8 +67,8 @@ describe('access', () => {
         role,
       );
     }
-    await happen(chloe, requested(chloe));
-    expect(await told()).toEqual([
+    await emitEvents(chloe, requested(chloe));
+    expect(await listNotified()).toEqual([
       ['Dan', 'access_requested', 'Chloé asks for access to HID as contributor'],
       ['Eve', 'access_requested', 'Chloé asks for access to HID as contributor'],
     ]);
@@ -77,24 +78,24 @@ describe('access', () => {
     const { orgId, chloe, dan } = people;
     await arrangeRole(world, orgId, place.projectId, idOf(dan), 'lead');
     await world.rows(`update members set status = 'removed' where org_id = $1 and id = $2`, orgId, idOf(dan));
-    await happen(chloe, requested(chloe));
-    expect(await names()).toEqual(['Ana: access_requested', 'Ben: access_requested']);
+    await emitEvents(chloe, requested(chloe));
+    expect(await listNotifiedNames()).toEqual(['Ana: access_requested', 'Ben: access_requested']);
   });
 
   it('is no longer asked once one of them decided', async () => {
     const { ana, ben, chloe, dan } = people;
-    await happen(chloe, requested(chloe));
-    await happen(dan, requested(dan));
+    await emitEvents(chloe, requested(chloe));
+    await emitEvents(dan, requested(dan));
     const unread = async (who: PersonOf<typeof world>) =>
       (await who.notifications.unreadCount()).byKind.access_requested;
     expect([await unread(ana), await unread(ben)]).toEqual([2, 2]);
-    await happen(ana, resolved(chloe, 'approve'));
+    await emitEvents(ana, resolved(chloe, 'approve'));
     expect([await unread(ana), await unread(ben)]).toEqual([1, 1]);
   });
 
   it('is answered to who asked: with the project where they may see it', async () => {
     await arrangeRole(world, people.orgId, place.projectId, idOf(people.chloe), 'contributor');
-    await happen(people.ana, resolved(people.chloe, 'approve'));
+    await emitEvents(people.ana, resolved(people.chloe, 'approve'));
     const { items } = await people.chloe.notifications.list();
     expect(items).toMatchObject([
       {
@@ -105,12 +106,12 @@ describe('access', () => {
     ]);
     // Chloé already has another role in the project, so the notification about the denied role may name the
     // project.
-    await happen(people.ana, resolved(people.chloe, 'deny'));
-    expect((await told()).map(([, , title]) => title)).toContain('Ana denied you access to HID');
+    await emitEvents(people.ana, resolved(people.chloe, 'deny'));
+    expect((await listNotified()).map(([, , title]) => title)).toContain('Ana denied you access to HID');
   });
 
   it('tells who was turned away no more than they knew', async () => {
-    await happen(people.ana, resolved(people.chloe, 'deny'));
+    await emitEvents(people.ana, resolved(people.chloe, 'deny'));
     const { items } = await people.chloe.notifications.list();
     expect(items).toMatchObject([
       {
@@ -145,44 +146,44 @@ describe('people and seats', () => {
       subject: invitation(),
       data: { memberId: idOf(eve), invitedBy },
     });
-    await happen(eve, accepted(idOf(people.ben)), accepted(null));
-    expect(await told()).toEqual([['Ben', 'invitation_accepted', 'Eve accepted your invitation']]);
+    await emitEvents(eve, accepted(idOf(people.ben)), accepted(null));
+    expect(await listNotified()).toEqual([['Ben', 'invitation_accepted', 'Eve accepted your invitation']]);
   });
 
   it('tells the owner and the admins when no seat is left, and once until they read it', async () => {
     const { ana, ben, orgId } = people;
     await seats(4);
-    await happen(ben, invited());
-    expect(await told()).toEqual([]);
+    await emitEvents(ben, invited());
+    expect(await listNotified()).toEqual([]);
     await world.rows(
       `insert into invitations (org_id, id, email, role, invited_by, expires_at) values ($1, $2, 'eve@example.com', 'member', '{}', now() + interval '1 day')`,
       orgId,
       newId(),
     );
-    await happen(ben, invited());
-    expect(await told()).toEqual([['Ana', 'seat_limit', 'All seats are taken']]);
-    await happen(ben, { kind: 'invitation.renewed', subject: invitation(), data: {} });
-    expect(await names()).toEqual(['Ana: seat_limit']);
+    await emitEvents(ben, invited());
+    expect(await listNotified()).toEqual([['Ana', 'seat_limit', 'All seats are taken']]);
+    await emitEvents(ben, { kind: 'invitation.renewed', subject: invitation(), data: {} });
+    expect(await listNotifiedNames()).toEqual(['Ana: seat_limit']);
     await ana.notifications.markAllRead();
-    await happen(ben, {
+    await emitEvents(ben, {
       kind: 'member.roleChanged',
       subject: invitation(),
       data: { from: 'viewer', to: 'member' },
     });
-    expect(await names()).toEqual(['Ana: seat_limit', 'Ana: seat_limit']);
+    expect(await listNotifiedNames()).toEqual(['Ana: seat_limit', 'Ana: seat_limit']);
   });
 
   it('tells nobody where no seat was taken', async () => {
     const { ben } = people;
     await seats(3);
-    await happen(
+    await emitEvents(
       ben,
       invited('viewer'),
       { kind: 'member.roleChanged', subject: invitation(), data: { from: 'member', to: 'viewer' } },
       { kind: 'seats.changed', subject: invitation(), data: { from: 3, to: 4 } },
     );
-    expect(await told()).toEqual([]);
-    await happen(ben, { kind: 'seats.changed', subject: invitation(), data: { from: 4, to: 3 } });
-    expect(await names()).toEqual(['Ana: seat_limit']);
+    expect(await listNotified()).toEqual([]);
+    await emitEvents(ben, { kind: 'seats.changed', subject: invitation(), data: { from: 4, to: 3 } });
+    expect(await listNotifiedNames()).toEqual(['Ana: seat_limit']);
   });
 });

@@ -12,8 +12,8 @@ import {
   namesOf,
   type ArrangedStory,
   type EmittedEvent,
-  emitting,
-  notifiedIn,
+  createEmitHandler,
+  listNotifiedMembers,
 } from '../test/events.ts';
 import { notificationReaction } from './notify.ts';
 import { notifications } from './operations/notifications/handlers.ts';
@@ -27,10 +27,11 @@ beforeEach(async () => {
   place = await arrangeStory(world, people.orgId, people.ana.me.memberId);
 });
 
-const happen = (who: PersonOf<typeof world>, ...said: EmittedEvent[]) => world.call(who, emitting(said), {});
+const happen = (who: PersonOf<typeof world>, ...said: EmittedEvent[]) =>
+  world.call(who, createEmitHandler(said), {});
 const idOf = (who: PersonOf<typeof world>) => who.me.memberId;
 
-const told = () => notifiedIn(world, people.orgId);
+const told = () => listNotifiedMembers(world, people.orgId);
 const names = async () => namesOf(await told());
 
 const comment = (
@@ -40,7 +41,7 @@ const comment = (
   subject: place.story,
   data: { commentId: newId(), parentId: null, kind: 'comment', directedTo: null, mentions: [], ...data },
 });
-const mentioning = (...who: PersonOf<typeof world>[]): EmittedEvent => comment({ mentions: who.map(idOf) });
+const mentionEvent = (...who: PersonOf<typeof world>[]): EmittedEvent => comment({ mentions: who.map(idOf) });
 
 async function arrangeComment(
   author: PersonOf<typeof world>,
@@ -111,7 +112,7 @@ describe('a story that members follow or mute', () => {
 
   it('tells a follower once, by the more specific rule', async () => {
     await subscribe(people.chloe, true);
-    await happen(people.ana, mentioning(people.chloe));
+    await happen(people.ana, mentionEvent(people.chloe));
     expect(await names()).toEqual(['Chloé: mention']);
   });
 
@@ -121,7 +122,7 @@ describe('a story that members follow or mute', () => {
     const root = await arrangeComment(chloe);
     await happen(ben, comment({ parentId: root }), move());
     expect(await names()).toEqual([]);
-    await happen(ana, mentioning(chloe));
+    await happen(ana, mentionEvent(chloe));
     expect(await names()).toEqual(['Chloé: mention']);
   });
 
@@ -143,7 +144,7 @@ describe('a story that members follow or mute', () => {
 describe('a mention', () => {
   it('is in the inbox with who, where and what', async () => {
     const { ana, chloe } = people;
-    await happen(ana, mentioning(chloe));
+    await happen(ana, mentionEvent(chloe));
     const { items } = await chloe.notifications.list();
     expect(items).toEqual([
       {
@@ -172,7 +173,7 @@ describe('a mention', () => {
 
   it('tells nobody of their own doing, nor whose agent did it, unless the agent means its own member', async () => {
     const { ana, chloe, robo } = people;
-    await happen(chloe, mentioning(ana, chloe));
+    await happen(chloe, mentionEvent(ana, chloe));
     expect(await names()).toEqual(['Ana: mention']);
     // Robo is an agent of Chloé.
     await happen(robo, comment({ parentId: await arrangeComment(chloe) }));
@@ -231,7 +232,7 @@ describe('a mention', () => {
       );
     const commentId = newId();
     await happen(ana, comment({ commentId, mentions: [idOf(chloe)] }));
-    await happen(ana, mentioning(chloe));
+    await happen(ana, mentionEvent(chloe));
     const counted = await counts();
     expect(await unread()).toHaveLength(2);
     await happen(ana, { kind: 'comment.deleted', subject: place.story, data: { commentId } });
@@ -244,13 +245,13 @@ describe('a mention', () => {
   it('in a private project tells only who has a role there', async () => {
     place = await arrangeStory(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
     await arrangeRole(world, people.orgId, place.projectId, idOf(people.dan), 'viewer');
-    await happen(people.ana, mentioning(people.ben, people.chloe, people.dan));
+    await happen(people.ana, mentionEvent(people.ben, people.chloe, people.dan));
     expect(await names()).toEqual(['Ben: mention', 'Dan: mention']);
   });
 
   it('goes by the rights that the operation leaves', async () => {
     place = await arrangeStory(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
-    const join = emitting([mentioning(people.chloe)], ({ db }) => {
+    const join = createEmitHandler([mentionEvent(people.chloe)], ({ db }) => {
       db.deferToCommit(
         sql`insert into project_members (org_id, project_id, member_id, role)
           values (${currentOrgId}, ${place.projectId}, ${idOf(people.chloe)}, 'viewer')`,
@@ -402,7 +403,7 @@ describe('a review', () => {
 
 describe('what is told', () => {
   it('is written with the operation: one that fails leaves nothing', async () => {
-    const failing = emitting([mentioning(people.dan)], ({ db, caller }) => {
+    const failing = createEmitHandler([mentionEvent(people.dan)], ({ db, caller }) => {
       db.deferToCommit(
         sql`insert into comment_reactions (org_id, comment_id, member_id, emoji)
           values (${currentOrgId}, ${newId()}, ${caller.memberId}, 'x')`,
@@ -416,7 +417,7 @@ describe('what is told', () => {
   });
 
   it('is one row for each event and member, all of one operation in the order in which it happened', async () => {
-    await happen(people.ana, mentioning(people.dan, people.chloe), mentioning(people.dan));
+    await happen(people.ana, mentionEvent(people.dan, people.chloe), mentionEvent(people.dan));
     expect(await names()).toEqual(['Chloé: mention', 'Dan: mention', 'Dan: mention']);
     expect((await people.dan.notifications.unreadCount()).unread).toBe(2);
   });
@@ -427,17 +428,17 @@ describe('what is told', () => {
       subject: place.story,
       data: { status: 'backlog' },
     }));
-    await happen(people.ana, ...quiet, mentioning());
+    await happen(people.ana, ...quiet, mentionEvent());
     expect(await told()).toEqual([]);
   });
 
   it('reaches two who are told of two things at once in either order', async () => {
     const { ana, ben, chloe, dan, orgId } = people;
-    await happen(ana, mentioning(chloe, dan));
+    await happen(ana, mentionEvent(chloe, dan));
     const outcomes = await world.runUnderContention(
       { table: 'notification_counts', id: [idOf(chloe), idOf(dan)], column: 'member_id' },
-      () => happen(ana, mentioning(chloe), mentioning(dan)),
-      () => happen(ben, mentioning(dan), mentioning(chloe)),
+      () => happen(ana, mentionEvent(chloe), mentionEvent(dan)),
+      () => happen(ben, mentionEvent(dan), mentionEvent(chloe)),
     );
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled']);
     const counts = await world.rows<{ unread: number }>(
@@ -473,7 +474,7 @@ describe('what is told', () => {
     expect(await names()).toEqual(['Chloé: comment_reply']);
     // With the inbox disabled, an e-mail is still sent.
     await turn(dan, 'mention', 'inbox', 'push');
-    await happen(ana, mentioning(dan));
+    await happen(ana, mentionEvent(dan));
     const [hidden] = await world.rows<{ id: string; in_inbox: boolean }>(
       `select id, in_inbox from notifications where org_id = $1 and kind = 'mention'`,
       orgId,
@@ -486,7 +487,7 @@ describe('what is told', () => {
       status: 404,
     });
     await turn(dan, 'mention', 'email');
-    await happen(ana, mentioning(dan));
+    await happen(ana, mentionEvent(dan));
     expect(await jobs()).toHaveLength(1);
   });
 });

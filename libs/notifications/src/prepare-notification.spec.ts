@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
-import { arrangeStory, arrangeRole, type ArrangedStory, emitting } from '../test/events.ts';
+import { arrangeStory, arrangeRole, type ArrangedStory, createEmitHandler } from '../test/events.ts';
 import { type BundledMessage, bundleNotification } from './data/bundles.ts';
 import { notificationReaction } from './notify.ts';
 import { broadcasts } from './operations/broadcasts/handlers.ts';
@@ -31,7 +31,7 @@ async function prepare(
   caller: PersonOf<typeof world> = people.ana,
 ): Promise<PreparedMessages | null> {
   let delivery: PreparedMessages | null = null;
-  const looking = emitting([], async ({ db }) => {
+  const looking = createEmitHandler([], async ({ db }) => {
     delivery = await prepareNotification(db, id);
   });
   await world.call(caller, looking, {});
@@ -40,7 +40,7 @@ async function prepare(
 const mention = (where: ArrangedStory = place, author: PersonOf<typeof world> = people.ana) =>
   world.call(
     author,
-    emitting([
+    createEmitHandler([
       {
         kind: 'comment.created',
         subject: where.story,
@@ -169,7 +169,7 @@ describe('notifications of one author to one member', () => {
       .then((rows) => rows.map(({ id }) => id));
   const bundleAll = async (notificationIds: readonly string[]): Promise<BundledMessage[]> => {
     const bundled: BundledMessage[] = [];
-    const bundling = emitting([], async ({ db }) => {
+    const bundling = createEmitHandler([], async ({ db }) => {
       for (const id of notificationIds)
         bundled.push(await bundleNotification(db, id, { burst: 5, seconds: 120 }));
     });

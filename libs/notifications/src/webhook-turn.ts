@@ -176,7 +176,7 @@ interface FollowedScan {
   readonly chosen: number;
 }
 
-const unscanned = (held: HeldWebhook): FollowedScan => ({
+const createEmptyScan = (held: HeldWebhook): FollowedScan => ({
   ...{ cursorSeq: held.cursor_seq, auditCursorSeq: held.audit_cursor_seq },
   ...{ isFull: false, more: false, chosen: 0 },
 });
@@ -251,7 +251,10 @@ function takeWhileDue(rows: readonly ReadyDeliveryRow[]): readonly ReadyDelivery
 const auditPositionOf = ({ audit_seq: seq, event_at: at }: ReadyDeliveryRow) =>
   seq === null ? [] : [{ seq, at }];
 
-function failuresInARowAfter(previousFailures: number, results: readonly DeliveryAttemptResult[]): number {
+function countConsecutiveFailures(
+  previousFailures: number,
+  results: readonly DeliveryAttemptResult[],
+): number {
   const last = results.findLastIndex(({ state }) => state === 'delivered');
   return last === -1 ? previousFailures + results.length : results.length - 1 - last;
 }
@@ -288,7 +291,7 @@ export async function runDeliveryRound(
   if (pause !== null) await db.all(pauseWebhook(webhookId, pause));
   const isPaused = held.paused_at !== null || pause !== null;
 
-  const scan = isPaused || releasesEndpoint ? unscanned(held) : await scanFollowedStreams(db, held);
+  const scan = isPaused || releasesEndpoint ? createEmptyScan(held) : await scanFollowedStreams(db, held);
   const rows = releasesEndpoint
     ? []
     : await readReadyDeliveries(db, held, isPaused ? 0 : request.most, withWorker);
@@ -308,7 +311,7 @@ export async function runDeliveryRound(
       auditCursorSeq: scan.auditCursorSeq,
       sentSeq: held.sent_seq + scan.chosen,
       hasMaxPendingEvents: scan.isFull,
-      failuresInARow: failuresInARowAfter(held.failing, settled),
+      consecutiveFailures: countConsecutiveFailures(held.failing, settled),
       lastSuccessAt: lastAttemptAt(settled, true),
       lastFailureAt: lastAttemptAt(settled, false),
       isPaused,

@@ -20,7 +20,7 @@ export type EmittedEvent = {
   [Kind in EventKind]: { readonly kind: Kind; readonly subject: Subject; readonly data: EventData<Kind> };
 }[EventKind];
 
-const saying = operation({
+const emitOperation = operation({
   name: 'events.say',
   effect: 'write',
   summary: 'Say what happened',
@@ -33,11 +33,11 @@ const saying = operation({
 });
 
 /** Creates a handler that runs `also` and then emits the given events. */
-export const emitting = (
+export const createEmitHandler = (
   said: readonly EmittedEvent[],
   also: (what: { db: Db; caller: Caller }) => Promise<unknown> = () => Promise.resolve(),
 ): Handler =>
-  handle(saying, async ({ db, caller, access, emit }) => {
+  handle(emitOperation, async ({ db, caller, access, emit }) => {
     await Promise.all([access(), also({ db, caller })]);
     for (const { kind, subject, data } of said) emit(kind, subject, data);
     return {};
@@ -128,7 +128,7 @@ export async function arrangeTeam(
 }
 
 /** Lists the notifications in an organization with member, kind and title, by name and time. */
-export const notifiedIn = async (
+export const listNotifiedMembers = async (
   { rows }: Rows,
   orgId: string,
 ): Promise<[name: string, kind: NotificationKind, title: string][]> =>

@@ -3,15 +3,15 @@ import { operations } from '@muster/registry';
 import { handlersByOperation } from '@muster/runtime';
 import { handlers, performableHandlers } from './index.ts';
 
-const handled = handlersByOperation({ ...handlers });
+const handlerByOperation = handlersByOperation({ ...handlers });
 
 it('each operation of the contract has one handler, which was made for it', () => {
-  expect([...handled.keys()].toSorted()).toEqual([...operations.keys()].toSorted());
-  for (const [name, { operation }] of handled) expect(operation).toBe(operations.get(name));
+  expect([...handlerByOperation.keys()].toSorted()).toEqual([...operations.keys()].toSorted());
+  for (const [name, { operation }] of handlerByOperation) expect(operation).toBe(operations.get(name));
 });
 
 it('what only handlers may ask of one another is not in the contract', () => {
-  const internal = [...performableHandlers(handlers).keys()].filter((name) => !handled.has(name));
+  const internal = [...performableHandlers(handlers).keys()].filter((name) => !handlerByOperation.has(name));
   expect(internal).not.toEqual([]);
   expect(internal.filter((name) => operations.has(name))).toEqual([]);
 });

@@ -19,7 +19,7 @@ import { boardArchiveReaders, boardHandlers, internalBoardHandlers, unblockReact
 import {
   deliveryHandlers,
   executionReactions,
-  insideHandlers,
+  internalHandlers,
   reworkReactions,
   runReactions,
 } from '@muster/delivery';
@@ -48,7 +48,7 @@ import {
 export type AllHandlers = HandlersOf<Registry>;
 
 /** The settings of the whole installation that handlers need. */
-export interface HandlersSetUp {
+export interface HandlersConfig {
   readonly seatPrices: SeatPrices;
   readonly forges: ForgesConfig;
   readonly webhooks: WebhooksConfig;
@@ -63,7 +63,7 @@ export const createHandlers = ({
   webhooks,
   attachments,
   slackTokens,
-}: HandlersSetUp): AllHandlers => ({
+}: HandlersConfig): AllHandlers => ({
   session: organizationsHandlers.session,
   sessions: organizationsHandlers.sessions,
   orgs: organizationsHandlers.orgs,
@@ -142,7 +142,7 @@ export const reactions: readonly EventReaction[] = [
 /** Adds the internal operations that only other handlers call. */
 export const withInternalHandlers = <Tree extends object>(handlerTree: Tree): Tree => ({
   ...handlerTree,
-  insideHandlers,
+  insideHandlers: internalHandlers,
   insideBoard: internalBoardHandlers,
 });
 

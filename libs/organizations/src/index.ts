@@ -75,7 +75,7 @@ export {
 export { prepareInvitationMail } from './invitations/mail.ts';
 export { type InvitationMail } from './rules/invitation-mail.ts';
 export {
-  noteTokenEnds,
+  requestTokenExpiryMails as noteTokenEnds,
   prepareTokenMail,
   expiringTokensCondition,
   tokenWarningDays,

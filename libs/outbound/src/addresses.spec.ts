@@ -7,11 +7,11 @@ import {
   urlRefusalReason,
 } from './addresses.ts';
 
-const https: AllowedDestination = { protocol: 'https:', port: 443 };
+const httpsDestination: AllowedDestination = { protocol: 'https:', port: 443 };
 const none = parseNetworks('');
 
 /** Addresses that requests must not go to, grouped by the reason. */
-const forbidden: Readonly<Record<string, readonly string[]>> = {
+const forbiddenAddresses: Readonly<Record<string, readonly string[]>> = {
   'this machine': [
     '127.0.0.1',
     '127.255.255.254',
@@ -87,13 +87,15 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('nothing is sent to', () => {
-  it.each(Object.entries(forbidden))('%s', (_what, addresses) => {
-    const allowed = addresses.filter((address) => addressRefusalReason(address, https, none) === null);
+  it.each(Object.entries(forbiddenAddresses))('%s', (_what, addresses) => {
+    const allowed = addresses.filter(
+      (address) => addressRefusalReason(address, httpsDestination, none) === null,
+    );
     expect(allowed).toEqual([]);
   });
 
   it('is said of more than sixty addresses', () => {
-    expect(Object.values(forbidden).flat().length).toBeGreaterThanOrEqual(60);
+    expect(Object.values(forbiddenAddresses).flat().length).toBeGreaterThanOrEqual(60);
   });
 
   it('metadata, link-local and multicast, whatever networks were named around them', () => {
@@ -110,8 +112,10 @@ describe('nothing is sent to', () => {
       ],
       ...['fe80::1', 'ff02::1', '224.0.0.1', '255.255.255.255', '::'],
     ];
-    expect(never.filter((address) => addressRefusalReason(address, https, everything) === null)).toEqual([]);
-    expect(addressRefusalReason('10.0.0.1', https, everything)).toBeNull();
+    expect(
+      never.filter((address) => addressRefusalReason(address, httpsDestination, everything) === null),
+    ).toEqual([]);
+    expect(addressRefusalReason('10.0.0.1', httpsDestination, everything)).toBeNull();
   });
 });
 
@@ -132,10 +136,10 @@ describe('what is sent to', () => {
     '64:ff9b::808:808',
     '2002:808:808::1',
   ])('%s, of the internet', (address) => {
-    expect(addressRefusalReason(address, https, none)).toBeNull();
-    expect(addressRefusalReason(address, { ...https, port: 8443 }, none)).toBeNull();
-    expect(addressRefusalReason(address, { ...https, port: 6379 }, none)).toContain('port 6379');
-    expect(addressRefusalReason(address, { ...https, port: 22 }, none)).toContain('port 22');
+    expect(addressRefusalReason(address, httpsDestination, none)).toBeNull();
+    expect(addressRefusalReason(address, { ...httpsDestination, port: 8443 }, none)).toBeNull();
+    expect(addressRefusalReason(address, { ...httpsDestination, port: 6379 }, none)).toContain('port 6379');
+    expect(addressRefusalReason(address, { ...httpsDestination, port: 22 }, none)).toContain('port 22');
     expect(addressRefusalReason(address, { protocol: 'http:', port: 80 }, none)).toContain('http');
   });
 

@@ -8,19 +8,19 @@ const message = {
   text: 'Passkeys',
   link: 'https://m.example/console/s/WEB-1',
 };
-const hostile = {
+const hostileMessage = {
   title: '<!channel> & <@U1> [pay](https://evil.example)\u202E',
   text: '<https://evil.example|Sign in>\n@here',
   link: null,
 };
-const slackOf = (one: typeof message | typeof hostile) =>
+const slackOf = (one: typeof message | typeof hostileMessage) =>
   JSON.parse(chatBody('slack', one)) as { text: string; blocks: { text: { text: string } }[] };
 
 interface Card {
   readonly body: readonly { readonly inlines: readonly { readonly text: string }[] }[];
   readonly actions: readonly object[];
 }
-const cardOf = (one: typeof message | typeof hostile): Card =>
+const cardOf = (one: typeof message | typeof hostileMessage): Card =>
   (JSON.parse(chatBody('teams', one)) as { attachments: [{ content: Card }] }).attachments[0].content;
 
 describe('a message', () => {
@@ -47,11 +47,11 @@ describe('a message', () => {
   });
 
   it('mentions nobody and has no links but its own, whatever people wrote', () => {
-    const { text, blocks } = slackOf(hostile);
+    const { text, blocks } = slackOf(hostileMessage);
     for (const part of [text, ...blocks.map((block) => block.text.text)])
       expect(part).not.toMatch(/[<>\u202E]/);
     expect(text).toBe('&lt;!channel&gt; &amp; &lt;@U1&gt; [pay](https://evil.example)');
-    const card = cardOf(hostile);
+    const card = cardOf(hostileMessage);
     // Text blocks would render Markdown; text runs do not.
     expect(JSON.stringify(card)).not.toContain('"TextBlock"');
     expect(card.actions).toEqual([]);

@@ -30,7 +30,7 @@ export interface IssuerIdentity {
   /** The issuer's statement that it verified the address; null if it makes none. */
   readonly isVerified: boolean | null;
   /** The time at which the person last authenticated at the issuer; null if the issuer does not state it. */
-  readonly provenAt: string | null;
+  readonly authenticatedAt: string | null;
   /** All claims by their names. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
@@ -41,7 +41,7 @@ export interface IssuerSignInRequest {
   /** The e-mail address that the person entered (`login_hint`); null if no address was asked for. */
   readonly email: string | null;
   /** The maximum age of the authentication in seconds; null accepts any age that the issuer accepts. */
-  readonly provenWithinSeconds: number | null;
+  readonly maxAuthAgeSeconds: number | null;
 }
 
 export interface IssuerSignIn {
@@ -52,7 +52,7 @@ export interface IssuerSignIn {
   startSignIn(
     issuer: Issuer,
     request: IssuerSignInRequest,
-  ): Promise<{ readonly address: string; readonly question: IssuerSignInState }>;
+  ): Promise<{ readonly authorizationUrl: string; readonly signInState: IssuerSignInState }>;
   /**
    * Reads the claims from the issuer's answer, which the query of the URL `at` contains. If the ID token
    * lacks one of the claims in `needed`, the claims of the issuer's userinfo endpoint are added. Throws if
@@ -99,7 +99,7 @@ export function createIssuerSignIn(sender: Sender): IssuerSignIn {
   };
 
   return {
-    startSignIn: async (issuer, { redirectUrl, email, provenWithinSeconds }) => {
+    startSignIn: async (issuer, { redirectUrl, email, maxAuthAgeSeconds: provenWithinSeconds }) => {
       const opened = await open(issuer);
       const [state, nonce, verifier] = [randomState(), randomNonce(), randomPKCECodeVerifier()];
       const address = buildAuthorizationUrl(opened, {
@@ -108,7 +108,7 @@ export function createIssuerSignIn(sender: Sender): IssuerSignIn {
         ...(email !== null && { login_hint: email }),
         ...(provenWithinSeconds !== null && { prompt: 'login', max_age: String(provenWithinSeconds) }),
       });
-      return { address: address.href, question: { state, nonce, verifier } };
+      return { authorizationUrl: address.href, signInState: { state, nonce, verifier } };
     },
     finishSignIn: async (issuer, { state, nonce, verifier }, at, needed) => {
       const opened = await open(issuer);
@@ -129,7 +129,7 @@ export function createIssuerSignIn(sender: Sender): IssuerSignIn {
         email: textOf(claims['email']),
         name: textOf(claims['name']),
         isVerified: isVerified === undefined ? null : isVerified === true || isVerified === 'true',
-        provenAt: timeOf(token.auth_time),
+        authenticatedAt: timeOf(token.auth_time),
       };
     },
   };

@@ -8,7 +8,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-const tagLength = { authTagLength: tagBytes };
+const cipherOptions = { authTagLength: tagBytes };
 
 /** The owner of a secret. A secret that was encrypted for one owner cannot be decrypted for another. */
 export interface SecretOwner {
@@ -39,7 +39,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
   return {
     encrypt: (owner, secret) => {
       const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv(algorithm, deriveKey(sealing, owner), nonce, tagLength);
+      const cipher = createCipheriv(algorithm, deriveKey(sealing, owner), nonce, cipherOptions);
       cipher.setAAD(Buffer.from(owner.name));
       return Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     },
@@ -47,7 +47,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
       if (sealed.length < nonceBytes + tagBytes) return undefined;
       for (const key of new Set([...keys, ''])) {
         const nonce = sealed.subarray(0, nonceBytes);
-        const decipher = createDecipheriv(algorithm, deriveKey(key, owner), nonce, tagLength);
+        const decipher = createDecipheriv(algorithm, deriveKey(key, owner), nonce, cipherOptions);
         decipher.setAAD(Buffer.from(owner.name));
         decipher.setAuthTag(sealed.subarray(-tagBytes));
         try {

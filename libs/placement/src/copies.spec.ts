@@ -45,10 +45,10 @@ const addSession = async (account: string): Promise<string> => {
   return id;
 };
 
-const end = (session: string) =>
+const endSession = (session: string) =>
   home.rows('update sign_in.sessions set revoked_at = now() where id = $1', session);
 
-const isOver = async (session: string): Promise<boolean | undefined> =>
+const isSessionOver = async (session: string): Promise<boolean | undefined> =>
   (
     await east.rows<{ is_over: boolean }>(
       'select revoked_at is not null as is_over from sign_in.sessions where id = $1',
@@ -77,13 +77,13 @@ describe('what is sent to a node', () => {
             )
           ).length > 0,
       );
-      await end(session);
+      await endSession(session);
     } finally {
       await other.query('commit');
       other.release();
     }
     await sending;
-    expect([await isOver(session), await unsent()]).toEqual([true, []]);
+    expect([await isSessionOver(session), await unsent()]).toEqual([true, []]);
   });
 
   it('is another change each time, also where the one before was sent', async () => {
@@ -94,7 +94,7 @@ describe('what is sent to a node', () => {
     const first = await version();
     await exchangeCopies(nodes.home.pool);
     expect(await version()).toBeUndefined();
-    await end(session);
+    await endSession(session);
     expect(await version()).not.toBe(first);
   });
 
@@ -105,10 +105,10 @@ describe('what is sent to a node', () => {
     await east.rows(`alter table sign_in.accounts add constraint refusing check (name <> 'Eve') not valid`);
     try {
       await home.rows(`update sign_in.accounts set name = 'Eve' where id = $1`, refused);
-      await end(session);
+      await endSession(session);
       const late = await addAccount();
       await expect(exchangeCopies(nodes.home.pool)).rejects.toMatchObject({ sqlState: '23514' });
-      expect(await isOver(session)).toBe(true);
+      expect(await isSessionOver(session)).toBe(true);
       expect(await east.rows('select from sign_in.accounts where id = $1', late)).toHaveLength(1);
       expect(await unsent()).toEqual([{ kind: 'accounts', id: refused }]);
     } finally {

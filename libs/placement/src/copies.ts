@@ -50,7 +50,7 @@ async function readRowsAsJson(db: Db, kind: UnsentChange['kind'], ids: readonly 
   return rows;
 }
 
-const existsHere = (kind: 'passkeys' | 'sessions') =>
+const existsLocallySql = (kind: 'passkeys' | 'sessions') =>
   sql.part`exists (select from sign_in.${sql.word(kind)} here where here.id = x.id)`;
 const hasUnsentPasskeyChange = sql.part`exists (select from sign_in.unsent u where u.kind = 'passkeys' and u.id = x.id)`;
 
@@ -64,13 +64,13 @@ const copyStatements: Readonly<Record<UnsentChange['kind'], (rows: string) => Qu
     on conflict (id) do update set email = excluded.email, name = excluded.name`,
   passkeys: (rows) => sql`
     insert into sign_in.passkeys as p select * from jsonb_populate_recordset(null::sign_in.passkeys, ${rows}::jsonb) x
-    where ${existsHere('passkeys')} or not ${hasUnsentPasskeyChange}
+    where ${existsLocallySql('passkeys')} or not ${hasUnsentPasskeyChange}
     on conflict (id) do update set name = case when exists (
         select from sign_in.unsent u where u.kind = 'passkeys' and u.id = p.id) then p.name else excluded.name end, counter = excluded.counter, is_synced = excluded.is_synced,
       last_used_at = excluded.last_used_at`,
   sessions: (rows) => sql`
     insert into sign_in.sessions as s select * from jsonb_populate_recordset(null::sign_in.sessions, ${rows}::jsonb) x
-    where x.revoked_at is null or ${existsHere('sessions')}
+    where x.revoked_at is null or ${existsLocallySql('sessions')}
     on conflict (id) do update set hash = excluded.hash, proofs = excluded.proofs, ends_at = excluded.ends_at,
       proven_at = greatest(s.proven_at, excluded.proven_at), last_seen_at = greatest(s.last_seen_at, excluded.last_seen_at),
       expires_at = least(greatest(s.expires_at, excluded.expires_at), excluded.ends_at),

@@ -80,7 +80,7 @@ interface CachedPlacement {
 }
 
 /** SQLSTATE of a server that does not host the organization. */
-const elsewhereSqlState = 'MU421';
+const hostedElsewhereSqlState = 'MU421';
 /** SQLSTATE for an unknown token. It may have moved with its organization. */
 const unknownTokenSqlState = 'MU401';
 /** The maximum time that a call waits for an organization that is moving between servers, in milliseconds. */
@@ -103,7 +103,7 @@ export const nodesOf = (pool: Pool): Nodes | undefined => nodesByPool.get(pool);
 export const sqlStateOf = (error: unknown): string | undefined =>
   error instanceof BurstError ? error.sqlState : undefined;
 
-export const isHostedElsewhere = (error: unknown): boolean => sqlStateOf(error) === elsewhereSqlState;
+export const isHostedElsewhere = (error: unknown): boolean => sqlStateOf(error) === hostedElsewhereSqlState;
 
 /** Caches the placements of organizations, and asks the primary server for the missing ones. */
 function createPlacementCache(home: Pool, all: readonly Node[]) {
@@ -210,7 +210,7 @@ export function connectNodes(home: Pool, others: readonly Node[]): Nodes {
           );
         } catch (error) {
           const sqlState = sqlStateOf(error);
-          if (sqlState !== elsewhereSqlState && sqlState !== unknownSqlState) throw error;
+          if (sqlState !== hostedElsewhereSqlState && sqlState !== unknownSqlState) throw error;
           await askHome([orgId], queryHome);
           const now = await look(orgId, queryHome);
           if (now.node === node) {

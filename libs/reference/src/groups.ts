@@ -97,11 +97,13 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
   },
 ];
 
-const sentenceByNamespace = new Map(namespaceGroups.flatMap(({ namespaces }) => Object.entries(namespaces)));
+const descriptionByNamespace = new Map(
+  namespaceGroups.flatMap(({ namespaces }) => Object.entries(namespaces)),
+);
 
 /** Returns the sentence of a namespace. Throws if no group has it. */
-export function sentenceOf(namespace: string): string {
-  const sentence = sentenceByNamespace.get(namespace);
+export function namespaceDescriptionOf(namespace: string): string {
+  const sentence = descriptionByNamespace.get(namespace);
   if (sentence === undefined) throw new Error(`no group contains the namespace ${namespace}`);
   return sentence;
 }

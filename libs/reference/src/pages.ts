@@ -14,7 +14,7 @@ import {
 import { operations } from '@muster/registry';
 import { type ReferenceField, recordsOf, nonObjectRecordsOf } from './fields.ts';
 import { anchorOf } from './anchors.ts';
-import { namespaceGroups, sentenceOf } from './groups.ts';
+import { namespaceGroups, namespaceDescriptionOf } from './groups.ts';
 import {
   toOperationPage,
   examplesOf,
@@ -134,7 +134,7 @@ function operationSection(page: OperationPage): string {
 }
 
 function namespacePage(namespace: string, namespaceOperations: readonly Operation[]): ReferencePage {
-  const summary = sentenceOf(namespace);
+  const summary = namespaceDescriptionOf(namespace);
   return lazyPage({ path: namespacePath(namespace), title: namespace, summary }, () => {
     const pages = namespaceOperations.map(toOperationPage);
     return {

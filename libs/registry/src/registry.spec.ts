@@ -18,14 +18,14 @@ import { operations, registry } from './registry.ts';
 import { jsonSchemaOf, type Schema, surfaceText } from './surface.ts';
 
 /** Yields each operation of the registry with the path at which it stands. */
-function* placesOf(node: object, place: readonly string[] = []): Generator<[string, Operation]> {
+function* operationEntriesOf(node: object, place: readonly string[] = []): Generator<[string, Operation]> {
   for (const [word, child] of Object.entries(node) as [string, unknown][]) {
     if (isOperation(child)) yield [[...place, word].join('.'), child];
-    else yield* placesOf(child as object, [...place, word]);
+    else yield* operationEntriesOf(child as object, [...place, word]);
   }
 }
-const places = [...placesOf(registry)];
-const all = [...operations.values()];
+const operationEntries = [...operationEntriesOf(registry)];
+const allOperations = [...operations.values()];
 
 /** Returns the operations that violate a rule, each with its reason. */
 function violationsOf(
@@ -44,29 +44,32 @@ function violationsOf(
 }
 
 /** Defines a test that names every operation that violates the rule. */
-const law = (title: string, check: (operation: Operation) => void): void => {
+const itForEachOperation = (title: string, check: (operation: Operation) => void): void => {
   it(title, () => {
     expect(violationsOf(operations, check)).toEqual([]);
   });
 };
 
 /** Yields a schema and all nested schemas, each with its path. */
-function* partsOf(schema: Schema, at = ''): Generator<[string, Schema]> {
+function* schemaNodesOf(schema: Schema, at = ''): Generator<[string, Schema]> {
   yield [at, schema];
-  for (const [name, field] of Object.entries(schema.properties ?? {})) yield* partsOf(field, `${at}.${name}`);
-  for (const [name, record] of Object.entries(schema.$defs ?? {})) yield* partsOf(record, `${at}#${name}`);
-  for (const choice of schema.anyOf ?? []) yield* partsOf(choice, at);
-  if (schema.items !== undefined) yield* partsOf(schema.items, `${at}[]`);
-  if (typeof schema.additionalProperties === 'object') yield* partsOf(schema.additionalProperties, `${at}.*`);
+  for (const [name, field] of Object.entries(schema.properties ?? {}))
+    yield* schemaNodesOf(field, `${at}.${name}`);
+  for (const [name, record] of Object.entries(schema.$defs ?? {}))
+    yield* schemaNodesOf(record, `${at}#${name}`);
+  for (const choice of schema.anyOf ?? []) yield* schemaNodesOf(choice, at);
+  if (schema.items !== undefined) yield* schemaNodesOf(schema.items, `${at}[]`);
+  if (typeof schema.additionalProperties === 'object')
+    yield* schemaNodesOf(schema.additionalProperties, `${at}.*`);
 }
 const paramsOf = (operation: Operation): [string, Schema][] => [
-  ...partsOf(jsonSchemaOf(operation.params, 'input')),
+  ...schemaNodesOf(jsonSchemaOf(operation.params, 'input')),
 ];
 const resultOf = (operation: Operation): [string, Schema][] => [
-  ...partsOf(jsonSchemaOf(operation.result, 'output')),
+  ...schemaNodesOf(jsonSchemaOf(operation.result, 'output')),
 ];
 /** Returns the paths of the schemas for which `breaks` returns true. */
-const against = (parts: [string, Schema][], breaks: (part: Schema) => boolean): string[] =>
+const listViolations = (parts: [string, Schema][], breaks: (part: Schema) => boolean): string[] =>
   parts.filter(([, part]) => breaks(part)).map(([at]) => at);
 
 /** Operations whose items are part of one record of limited size, so they have no pages. */
@@ -74,7 +77,7 @@ const boundedItems: readonly string[] = ['plans.get'];
 
 describe('names', () => {
   it('of all operations are the places where they stand', () => {
-    const violations = violationsOf(places, (operation, place) => {
+    const violations = violationsOf(operationEntries, (operation, place) => {
       expect(operation.name).toBe(place);
       expect(operation.namespace).toBe(place.slice(0, place.lastIndexOf('.')));
       expect(place).toMatch(/^[a-z][A-Za-z]*(\.[a-z][A-Za-z]*)+$/);
@@ -83,13 +86,13 @@ describe('names', () => {
   });
 
   it('are given once', () => {
-    expect(operations.size).toBe(places.length);
-    const asPaths = all.map((operation) => operation.name.replaceAll('.', '/').toLowerCase());
+    expect(operations.size).toBe(operationEntries.length);
+    const asPaths = allOperations.map((operation) => operation.name.replaceAll('.', '/').toLowerCase());
     expect(new Set(asPaths).size).toBe(asPaths.length);
   });
 
   it('say a list is a list', () => {
-    const reads = all.filter(
+    const reads = allOperations.filter(
       ({ name, effect, result }) =>
         effect === 'read' && 'items' in result.shape && !boundedItems.includes(name),
     );
@@ -103,14 +106,14 @@ describe('names', () => {
 });
 
 describe('every operation', () => {
-  law('says what it does in a line, and more in sentences', (operation) => {
+  itForEachOperation('says what it does in a line, and more in sentences', (operation) => {
     expect(operation.summary).toMatch(/^[A-Z].*[^.\s]$/);
     expect(operation.summary.length).toBeLessThanOrEqual(80);
     expect(operation.description).toMatch(/^[^\s].*[^\s]\.$/s);
     expect(operation.description).not.toContain(operation.summary);
   });
 
-  law('accepts its own example, and no parameter beyond', (operation) => {
+  itForEachOperation('accepts its own example, and no parameter beyond', (operation) => {
     const parsed = operation.params.safeParse(operation.example);
     expect(parsed.error?.issues).toBeUndefined();
     // The example has only values that JSON can represent, because a client sends JSON.
@@ -119,16 +122,16 @@ describe('every operation', () => {
     expect(surplus.error?.issues).toMatchObject([{ code: 'unrecognized_keys', keys: ['notAParameter'] }]);
   });
 
-  law('refuses unknown fields at any depth of its parameters', (operation) => {
-    const open = against(
+  itForEachOperation('refuses unknown fields at any depth of its parameters', (operation) => {
+    const open = listViolations(
       paramsOf(operation),
       (part) => part.properties !== undefined && part.additionalProperties !== false,
     );
     expect(open).toEqual([]);
   });
 
-  law('bounds every text, list and number that it takes', (operation) => {
-    const unbounded = against(paramsOf(operation), (part) => {
+  itForEachOperation('bounds every text, list and number that it takes', (operation) => {
+    const unbounded = listViolations(paramsOf(operation), (part) => {
       if (part.enum !== undefined || 'const' in part) return false;
       if (part.type === 'string') return !['maxLength', 'pattern', 'format'].some((bound) => bound in part);
       if (part.type === 'array') return !('maxItems' in part);
@@ -137,27 +140,30 @@ describe('every operation', () => {
     expect(unbounded).toEqual([]);
   });
 
-  law('takes the handle or slug of a member or agent wherever it takes the id', (operation) => {
-    // Matches the names of parameters that accept a member or an agent. In the agent catalog, only ids are
-    // accepted, because an agent's slug has its own parameter there.
-    const isPerson =
-      /(^|\.)(directedTo|\w*(member|agent|actor|holder|assignee|reviewer|author)Ids?)(\[\])?$/i;
-    const idsAlone =
-      operation.namespace === 'agents.catalog'
-        ? []
-        : paramsOf(operation)
-            .filter(([at, { format }]) => format === 'uuid' && isPerson.test(at))
-            .map(([at]) => at);
-    expect(idsAlone).toEqual([]);
-    const named = paramsOf(operation).filter(([, part]) =>
-      ['member', 'agent', 'actor'].includes(part['x-muster-ref'] as string),
-    );
-    expect(operation.personPaths.map(({ path }) => `.${path.join('.').replaceAll('.[]', '[]')}`)).toEqual(
-      named.map(([at]) => at),
-    );
-  });
+  itForEachOperation(
+    'takes the handle or slug of a member or agent wherever it takes the id',
+    (operation) => {
+      // Matches the names of parameters that accept a member or an agent. In the agent catalog, only ids are
+      // accepted, because an agent's slug has its own parameter there.
+      const isPerson =
+        /(^|\.)(directedTo|\w*(member|agent|actor|holder|assignee|reviewer|author)Ids?)(\[\])?$/i;
+      const idsAlone =
+        operation.namespace === 'agents.catalog'
+          ? []
+          : paramsOf(operation)
+              .filter(([at, { format }]) => format === 'uuid' && isPerson.test(at))
+              .map(([at]) => at);
+      expect(idsAlone).toEqual([]);
+      const named = paramsOf(operation).filter(([, part]) =>
+        ['member', 'agent', 'actor'].includes(part['x-muster-ref'] as string),
+      );
+      expect(operation.personPaths.map(({ path }) => `.${path.join('.').replaceAll('.[]', '[]')}`)).toEqual(
+        named.map(([at]) => at),
+      );
+    },
+  );
 
-  law('takes a body large enough for its longest texts', (operation) => {
+  itForEachOperation('takes a body large enough for its longest texts', (operation) => {
     const longest = paramsOf(operation).map(([, part]) =>
       typeof part['maxLength'] === 'number' ? part['maxLength'] : 0,
     );
@@ -165,16 +171,16 @@ describe('every operation', () => {
     expect(operation.bodyLimit).toBeGreaterThanOrEqual(defaultBodyLimitBytes);
   });
 
-  law('answers an object in which nothing is ever missing, only null', (operation) => {
+  itForEachOperation('answers an object in which nothing is ever missing, only null', (operation) => {
     const parts = resultOf(operation);
     expect(parts[0]?.[1].type).toBe('object');
-    const optional = against(parts, ({ properties = {}, required = [] }) =>
+    const optional = listViolations(parts, ({ properties = {}, required = [] }) =>
       Object.keys(properties).some((field) => !required.includes(field)),
     );
     expect(optional).toEqual([]);
   });
 
-  law('has pages, or says why not', (operation) => {
+  itForEachOperation('has pages, or says why not', (operation) => {
     const { shape } = operation.result;
     if (boundedItems.includes(operation.name)) return;
     // A stream is exempt, because it is read from one position to the next and has no last page.
@@ -185,7 +191,7 @@ describe('every operation', () => {
     expect(paged || operation.description.includes('not paged')).toBe(true);
   });
 
-  law('finds its project by its first parameter', (operation) => {
+  itForEachOperation('finds its project by its first parameter', (operation) => {
     const [first, second] = Object.keys(operation.params.shape);
     const { target } = operation;
     if (operation.access.kind !== 'project') {
@@ -208,14 +214,14 @@ describe('every operation', () => {
       expect(Object.keys(named.kinds)).toContain(type);
   });
 
-  law('refuses a write into an archived project, or says that it reaches one', (operation) => {
+  itForEachOperation('refuses a write into an archived project, or says that it reaches one', (operation) => {
     const guarded =
       operation.effect === 'write' && operation.access.kind === 'project' && !operation.reachesArchived;
     if (guarded) expect(operation.refusals).toContain('archived');
     if (operation.effect === 'read') expect(operation.reachesArchived).toBe(false);
   });
 
-  law('names refusals and events that there are, each once', (operation) => {
+  itForEachOperation('names refusals and events that there are, each once', (operation) => {
     for (const reason of operation.refusals) expect(Object.keys(reasons)).toContain(reason);
     for (const kind of operation.emits) expect(eventKinds).toContain(kind);
     expect(new Set(operation.refusals).size).toBe(operation.refusals.length);
@@ -226,7 +232,7 @@ describe('every operation', () => {
     expect(operation.refusals.filter((reason) => reason !== 'resync')).toEqual([]);
   });
 
-  law(
+  itForEachOperation(
     'takes expectedVersion exactly if it refuses another version, or has a base of its own',
     (operation) => {
       const conditional =
@@ -248,7 +254,7 @@ describe('events and refusals', () => {
   });
 
   it('all come from somewhere', () => {
-    const said = new Set<string>(all.flatMap((operation) => operation.emits));
+    const said = new Set<string>(allOperations.flatMap((operation) => operation.emits));
     // Events that no operation emits. A file arrives by a request of its own. Identity providers add members by SCIM. A person who accepts an invitation calls no operation, because there is
     // no token yet. The worker emits expiries and events of forges.
     const saidElsewhere = [
@@ -263,7 +269,7 @@ describe('events and refusals', () => {
       ],
     ];
     expect(eventKinds.filter((kind) => !said.has(kind))).toEqual(saidElsewhere);
-    const refused = new Set<string>(all.flatMap((operation) => operation.refusals));
+    const refused = new Set<string>(allOperations.flatMap((operation) => operation.refusals));
     // Reasons that no operation declares. They come from the pipeline, uploads of files, the
     // event stream, the MCP gateway and the license service.
     const fromElsewhere = [
@@ -282,12 +288,12 @@ describe('events and refusals', () => {
 
 describe('an agent', () => {
   const named = (wanted: 'byMemberOnly' | 'readsInbox') =>
-    all.filter((operation) => operation[wanted]).map(({ name }) => name);
+    allOperations.filter((operation) => operation[wanted]).map(({ name }) => name);
 
   // These tests list the operations by name, because no derived check would notice an operation that lacks
   // the flag.
   it("does nothing in its member's name that is the member's own to do", () => {
-    const own = all
+    const own = allOperations
       .filter(({ namespace, effect }) => namespace === 'notifications' && effect === 'write')
       .map(({ name }) => name);
     const tokens = ['tokens.create', 'tokens.list', 'tokens.revoke'];
@@ -303,9 +309,9 @@ describe('an agent', () => {
     ];
     // Operations of imports, exports and webhooks are for people only. Imports create records in the names of
     // others; exports and webhooks send data out of the organization.
-    const imports = all.filter(({ namespace }) => namespace === 'imports').map(({ name }) => name);
-    const webhooks = all.filter(({ name }) => name.startsWith('webhooks.')).map(({ name }) => name);
-    const exported = all.filter(({ namespace }) => namespace === 'exports').map(({ name }) => name);
+    const imports = allOperations.filter(({ namespace }) => namespace === 'imports').map(({ name }) => name);
+    const webhooks = allOperations.filter(({ name }) => name.startsWith('webhooks.')).map(({ name }) => name);
+    const exported = allOperations.filter(({ namespace }) => namespace === 'exports').map(({ name }) => name);
     expect(named('byMemberOnly').sort()).toEqual(
       [
         ...agents,
@@ -333,7 +339,9 @@ describe('an agent', () => {
   });
 
   it("reads its member's inbox only where it was let, and how they are told", () => {
-    const reads = all.filter(({ namespace, effect }) => namespace === 'notifications' && effect === 'read');
+    const reads = allOperations.filter(
+      ({ namespace, effect }) => namespace === 'notifications' && effect === 'read',
+    );
     expect(named('readsInbox')).toEqual(reads.map(({ name }) => name));
     expect(reads).toHaveLength(3);
   });

@@ -21,7 +21,9 @@ const contract = operation({
 });
 type Context = HandlerContext<typeof contract>;
 
-const adds = (work: (context: Context, add: (name: string) => void) => Promise<string[]>): Handler =>
+const createAddingHandler = (
+  work: (context: Context, add: (name: string) => void) => Promise<string[]>,
+): Handler =>
   handle(contract, async (context) => {
     const { db, caller, emit } = context;
     const add = (name: string): void => {
@@ -33,9 +35,9 @@ const adds = (work: (context: Context, add: (name: string) => void) => Promise<s
     return { names: await work(context, add) };
   });
 
-const leftBy = async (work: Parameters<typeof adds>[0], key?: string) => {
+const observeEffects = async (work: Parameters<typeof createAddingHandler>[0], key?: string) => {
   const { ana, orgId } = await world.org();
-  await world.call(ana, adds(work), {}, key === undefined ? {} : { idempotencyKey: key });
+  await world.call(ana, createAddingHandler(work), {}, key === undefined ? {} : { idempotencyKey: key });
   const [left] = await world.rows<{ teams: string[]; told: string[]; audit: string[] }>(
     `select array(select name from teams where org_id = $1 order by name) as teams,
        array(select subject ->> 'title' from activity where org_id = $1 order by seq) as told,
@@ -47,7 +49,7 @@ const leftBy = async (work: Parameters<typeof adds>[0], key?: string) => {
 
 describe('an attempt', () => {
   it('that answers undefined leaves neither rows nor events; what went before and after it stays', async () => {
-    const left = await leftBy(async ({ runInSavepoint, db }, add) => {
+    const left = await observeEffects(async ({ runInSavepoint, db }, add) => {
       add('a');
       await runInSavepoint(async () => {
         add('b');
@@ -64,7 +66,7 @@ describe('an attempt', () => {
   });
 
   it('that answers something stays whole', async () => {
-    const left = await leftBy(async ({ runInSavepoint }, add) => {
+    const left = await observeEffects(async ({ runInSavepoint }, add) => {
       const name = await runInSavepoint(async () => {
         add('a');
         return 'a';
@@ -79,7 +81,7 @@ describe('an attempt', () => {
     const lock = sql`select id from orgs where id = ${orgId} for update`;
     const outcome = await world.call(
       ana,
-      adds(async ({ runInSavepoint, db }) => {
+      createAddingHandler(async ({ runInSavepoint, db }) => {
         await runInSavepoint(async () => {
           await db.all(lock);
           return undefined;
@@ -88,7 +90,7 @@ describe('an attempt', () => {
         // block this call forever, because the outer call waits for it.
         await world.call(
           ben,
-          adds(async (other) => {
+          createAddingHandler(async (other) => {
             await other.db.all(sql`select id from orgs where id = ${orgId} for update nowait`);
             return [];
           }),
@@ -109,18 +111,18 @@ describe('a write that says that it changed nothing', () => {
   };
 
   it('leaves no audit entry', async () => {
-    expect(await leftBy(nothing)).toEqual({ teams: [], told: [], audit: [] });
+    expect(await observeEffects(nothing)).toEqual({ teams: [], told: [], audit: [] });
   });
 
   it('is kept under its Idempotency-Key', async () => {
     const { ana } = await world.org();
-    const call = () => world.call(ana, adds(nothing), {}, { idempotencyKey: 'k' });
+    const call = () => world.call(ana, createAddingHandler(nothing), {}, { idempotencyKey: 'k' });
     expect([(await call()).replayed, (await call()).replayed]).toEqual([false, true]);
   });
 
   it('is a fault where it said an event', async () => {
     await expect(
-      leftBy(async ({ reportNoChange }, add) => {
+      observeEffects(async ({ reportNoChange }, add) => {
         add('a');
         reportNoChange();
         return [];

@@ -8,7 +8,7 @@ import { handle, type Handler } from './index.ts';
 const world = useWorld({});
 
 /** Builds a write that emits an event about a team and returns a record, or none. */
-const makes = (subject: Subject, thing: { id: string } | null): Handler =>
+const createHandlerEmitting = (subject: Subject, thing: { id: string } | null): Handler =>
   handle(
     operation({
       name: 'tries.make',
@@ -31,9 +31,9 @@ it('names the record of a write in the audit: the one that is named, else the on
   const { orgId, chloe } = await world.org();
   const subject: Subject = { type: 'team', id: newId(), key: null, title: 'Web', projectId: null };
   const thing = { id: newId() };
-  await world.call(chloe, makes(subject, thing), { name: 'x', thingId: 'named' });
-  await world.call(chloe, makes(subject, thing), { name: 'x' });
-  await world.call(chloe, makes(subject, null), { name: 'x' });
+  await world.call(chloe, createHandlerEmitting(subject, thing), { name: 'x', thingId: 'named' });
+  await world.call(chloe, createHandlerEmitting(subject, thing), { name: 'x' });
+  await world.call(chloe, createHandlerEmitting(subject, null), { name: 'x' });
   const entries = await world.rows<{ target: string }>(
     'select target from audit where org_id = $1 order by seq',
     orgId,

@@ -15,13 +15,13 @@ const definition = {
   description: 'For specs.',
   access: org('member'),
 } as const;
-const whole = operation({
+const batchOperation = operation({
   ...definition,
   params: z.strictObject({ names: z.array(z.string().max(50)).max(9) }),
   result: z.object({ outcomes: z.array(z.string()) }),
   example: { names: ['a'] },
 });
-const part = operation({
+const itemOperation = operation({
   ...definition,
   params: z.strictObject({ name: z.string().max(50) }),
   result: z.object({ added: z.string() }),
@@ -29,9 +29,9 @@ const part = operation({
 });
 
 /** Builds a batch that inserts a team for each name, and runs `beforeEachTeam` first. */
-const addsTeams = (beforeEachTeam: (name: string) => unknown = () => undefined) =>
-  handleBatch(whole, {
-    item: handle(part, async ({ params: { name }, db, caller }) => {
+const createTeamsHandler = (beforeEachTeam: (name: string) => unknown = () => undefined) =>
+  handleBatch(batchOperation, {
+    item: handle(itemOperation, async ({ params: { name }, db, caller }) => {
       await db.all(
         sql`insert into teams (org_id, id, name) values (${caller.orgId}, ${newId()}, ${name}) returning id`,
       );
@@ -51,7 +51,7 @@ beforeEach(async () => {
   people = await world.org();
 });
 const call = async (
-  handler: ReturnType<typeof addsTeams>,
+  handler: ReturnType<typeof createTeamsHandler>,
   names: readonly string[],
   key: string | null = null,
 ) => {
@@ -73,7 +73,7 @@ const crashAt = (wanted: string) => (name: string) => {
 
 describe('a batch', () => {
   it('keeps each record that was changed, and refuses the others alone', async () => {
-    const refusesB = addsTeams((name) => {
+    const refusesB = createTeamsHandler((name) => {
       if (name === 'b') throw refusal('limit_exceeded');
     });
     expect(await call(refusesB, ['a', 'b', 'c'])).toEqual({
@@ -89,19 +89,19 @@ describe('a batch', () => {
   });
 
   it('checks its caller and its parameters before the first record', async () => {
-    await expect(world.call(people.dan, addsTeams(), { names: ['a'] })).rejects.toMatchObject({
+    await expect(world.call(people.dan, createTeamsHandler(), { names: ['a'] })).rejects.toMatchObject({
       code: 'forbidden',
     });
-    await expect(world.call(people.ana, addsTeams(), { names: ['a', 1] })).rejects.toMatchObject({
+    await expect(world.call(people.ana, createTeamsHandler(), { names: ['a', 1] })).rejects.toMatchObject({
       code: 'bad_request',
     });
     expect(await teams()).toEqual([]);
   });
 
   it('continues where it stopped when it is repeated with its key', async () => {
-    await expect(call(addsTeams(crashAt('b')), ['a', 'b', 'c'], 'k')).rejects.toThrow('crash');
+    await expect(call(createTeamsHandler(crashAt('b')), ['a', 'b', 'c'], 'k')).rejects.toThrow('crash');
     expect(await teams()).toEqual(['a']);
-    expect(await call(addsTeams(), ['a', 'b', 'c'], 'k')).toEqual({
+    expect(await call(createTeamsHandler(), ['a', 'b', 'c'], 'k')).toEqual({
       outcomes: ['a', 'b', 'c'],
       replayed: false,
     });
@@ -110,27 +110,27 @@ describe('a batch', () => {
 
   it('answers a repetition with the first response, also for records that it refused', async () => {
     const names = ['a', 'a', 'b'];
-    const first = await call(addsTeams(), names, 'k');
+    const first = await call(createTeamsHandler(), names, 'k');
     expect(first).toEqual({ outcomes: ['a', 'already_exists', 'b'], replayed: false });
     await world.rows('delete from teams where org_id = $1', people.orgId);
-    expect(await call(addsTeams(), names, 'k')).toEqual({ ...first, replayed: true });
+    expect(await call(createTeamsHandler(), names, 'k')).toEqual({ ...first, replayed: true });
     expect(await teams()).toEqual([]);
   });
 
   it('refuses its key for other parameters, also after it stopped', async () => {
-    await call(addsTeams(), ['a'], 'k');
-    await expect(call(addsTeams(), ['b'], 'k')).rejects.toMatchObject({
+    await call(createTeamsHandler(), ['a'], 'k');
+    await expect(call(createTeamsHandler(), ['b'], 'k')).rejects.toMatchObject({
       details: { reason: 'idempotency_mismatch' },
     });
-    await expect(call(addsTeams(crashAt('d')), ['c', 'd'], 'l')).rejects.toThrow('crash');
-    await expect(call(addsTeams(), ['e', 'd'], 'l')).rejects.toMatchObject({
+    await expect(call(createTeamsHandler(crashAt('d')), ['c', 'd'], 'l')).rejects.toThrow('crash');
+    await expect(call(createTeamsHandler(), ['e', 'd'], 'l')).rejects.toMatchObject({
       details: { reason: 'idempotency_mismatch' },
     });
     expect(await teams()).toEqual(['a', 'c']);
   });
 
   it('answers calls with the same key at the same time alike', async () => {
-    const calls = [1, 2, 3].map(() => call(addsTeams(), ['a', 'b', 'c'], 'k'));
+    const calls = [1, 2, 3].map(() => call(createTeamsHandler(), ['a', 'b', 'c'], 'k'));
     for (const { outcomes } of await Promise.all(calls)) expect(outcomes).toEqual(['a', 'b', 'c']);
     expect(await teams()).toEqual(['a', 'b', 'c']);
   });

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { refusal, toApiError, valuesMissedByValidation } from './index.ts';
 
 /** Builds an error of the server whose message contains internal details. */
-function ofServer(code: string, detail?: string): BurstError {
+function createServerError(code: string, detail?: string): BurstError {
   const said = new pg.DatabaseError('relation "secrets" of select * from secrets', 20, 'error');
   said.code = code;
   said.detail = detail;
@@ -17,7 +17,12 @@ describe('toApiError', () => {
     ['project 2 viewer', 'role', 'contributor', 'viewer'],
     ['read write', 'scope', 'platform', ['read', 'write']],
   ])('says of the 403 "%s" what is needed and what is held', (detail, reason, needed, held) => {
-    expect(toApiError(ofServer('MU403', detail)).details).toEqual({ reason, retryable: false, needed, held });
+    expect(toApiError(createServerError('MU403', detail)).details).toEqual({
+      reason,
+      retryable: false,
+      needed,
+      held,
+    });
   });
 
   it.each([
@@ -47,7 +52,7 @@ describe('toApiError', () => {
     ['P0001', 500, 'internal'],
   ])('answers SQLSTATE %s with %i (%s), and nothing of the inside', (code, status, reason) => {
     const before = valuesMissedByValidation.count;
-    const known = toApiError(ofServer(code));
+    const known = toApiError(createServerError(code));
     expect(known.status).toBe(status);
     expect(known.details.reason).toBe(reason);
     expect(JSON.stringify(known.toBody('r'))).not.toMatch(/secrets|relation|select/);
@@ -59,7 +64,7 @@ describe('toApiError', () => {
     'counts SQLSTATE %s as a hole in validation',
     (code) => {
       const before = valuesMissedByValidation.count;
-      expect(toApiError(ofServer(code))).toMatchObject({ status: 400 });
+      expect(toApiError(createServerError(code))).toMatchObject({ status: 400 });
       expect(valuesMissedByValidation.count).toBe(before + 1);
       valuesMissedByValidation.count = before;
     },

@@ -32,9 +32,9 @@ function accessErrorFrom(detail: string | undefined): ApiError {
   const index = Number(rank) - 1;
   switch (of) {
     case 'organization':
-      return roleTooLowIn(of, orgRoles[index] ?? 'owner', held as OrgRole);
+      return roleTooLowError(of, orgRoles[index] ?? 'owner', held as OrgRole);
     case 'project':
-      return roleTooLowIn(of, projectRoles[index] ?? 'lead', held as ProjectRole);
+      return roleTooLowError(of, projectRoles[index] ?? 'lead', held as ProjectRole);
     default:
       // Apart from missing roles, the authorization check raises this error only for a missing scope
       // `platform`.
@@ -45,7 +45,11 @@ function accessErrorFrom(detail: string | undefined): ApiError {
   }
 }
 
-const roleTooLowIn = (scope: string, needed: OrgRole | ProjectRole, held: OrgRole | ProjectRole): ApiError =>
+const roleTooLowError = (
+  scope: string,
+  needed: OrgRole | ProjectRole,
+  held: OrgRole | ProjectRole,
+): ApiError =>
   roleTooLow(
     { needed, held },
     `Your role in the ${scope} is ${held}; this operation needs the role ${needed}.`,

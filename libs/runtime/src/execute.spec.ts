@@ -24,7 +24,7 @@ const addTeam = (orgId: string, name: string) =>
   sql`insert into teams (org_id, id, name) values (${orgId}, ${newId()}, ${name})`;
 
 /** Builds a write that inserts a team with the name in its parameters, and then runs `meanwhile`. */
-const addsTeam = (meanwhile: () => Promise<unknown> = async () => undefined): Handler => {
+const createTeamHandler = (meanwhile: () => Promise<unknown> = async () => undefined): Handler => {
   let attempt = 0;
   return handle(
     operation({
@@ -47,13 +47,13 @@ const teams = async (orgId: string) =>
   (await world.rows<{ name: string }>('select name from teams where org_id = $1 order by name', orgId)).map(
     ({ name }) => name,
   );
-const audit = (orgId: string) =>
+const listAuditEntries = (orgId: string) =>
   world.rows(
     'select seq, operation, target, outcome, reason, actor, ip, user_agent from audit where org_id = $1 order by seq',
     orgId,
   );
 
-async function boardOf({ orgId }: People, archived = false): Promise<string> {
+async function createProject({ orgId }: People, archived = false): Promise<string> {
   const id = newId();
   await world.rows(
     `insert into projects (org_id, id, key, name, visibility, origin, archived_at) values ($1, $2, $3, 'P', 'org', 'hosted', $4)`,
@@ -130,34 +130,34 @@ describe('who may call', () => {
 
   it('is asked after the parameters were looked at', async () => {
     const { dan } = await world.org();
-    await expect(world.call(dan, addsTeam(), { name: 5 })).rejects.toMatchObject({
+    await expect(world.call(dan, createTeamHandler(), { name: 5 })).rejects.toMatchObject({
       status: 400,
       details: { issues: [{ path: 'name' }] },
     });
-    await expect(world.call(dan, addsTeam(), { name: 'a', nmae: 'b' })).rejects.toMatchObject({
+    await expect(world.call(dan, createTeamHandler(), { name: 'a', nmae: 'b' })).rejects.toMatchObject({
       details: { issues: [{ path: 'nmae', message: 'is not a parameter of this operation' }] },
     });
-    await expect(world.call(dan, addsTeam(), { name: 'a' })).rejects.toMatchObject({ status: 403 });
+    await expect(world.call(dan, createTeamHandler(), { name: 'a' })).rejects.toMatchObject({ status: 403 });
   });
 });
 
 describe('a write', () => {
   it('leaves one audit entry, and nothing when it fails', async () => {
     const { orgId, robo, chloe } = await world.org();
-    await world.call(robo, addsTeam(), { name: 'a' });
+    await world.call(robo, createTeamHandler(), { name: 'a' });
     await expect(
       world.call(
         robo,
-        addsTeam(async () => Promise.reject(new Error('no'))),
+        createTeamHandler(async () => Promise.reject(new Error('no'))),
         { name: 'b' },
       ),
     ).rejects.toThrow('no');
-    await expect(world.call(robo, addsTeam(), { name: 'A' })).rejects.toMatchObject({
+    await expect(world.call(robo, createTeamHandler(), { name: 'A' })).rejects.toMatchObject({
       status: 409,
       details: { reason: 'already_exists' },
     });
     expect(await teams(orgId)).toEqual(['a']);
-    expect(await audit(orgId)).toEqual([
+    expect(await listAuditEntries(orgId)).toEqual([
       {
         seq: 1,
         operation: 'tries.addTeam',
@@ -173,7 +173,7 @@ describe('a write', () => {
 
   it('says what happened, in the transaction', async () => {
     const people = await world.org();
-    const projectId = await boardOf(people);
+    const projectId = await createProject(people);
     const subject: Subject = { type: 'project', id: projectId, key: 'P', title: 'P', projectId };
     const says = (outcome: 'kept' | 'lost'): Handler =>
       handle(
@@ -243,7 +243,7 @@ describe('a write', () => {
     // timeout, for example, is not.
     await expect(world.call(chloe, loses(1, '55P03'), { name: 'f' })).rejects.toMatchObject({ status: 503 });
     expect(await teams(orgId)).toEqual(['a', 'b', 'd', 'e']);
-    expect(await audit(orgId)).toHaveLength(4);
+    expect(await listAuditEntries(orgId)).toHaveLength(4);
   });
 
   it('and another that block each other both happen', async () => {
@@ -254,8 +254,8 @@ describe('a write', () => {
     const pool = withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app' }));
     const { orgId, ben, chloe } = await world.org();
     await Promise.all([
-      world.call(ben, addsTeam(), { name: 'x' }),
-      world.call(ben, addsTeam(), { name: 'y' }),
+      world.call(ben, createTeamHandler(), { name: 'x' }),
+      world.call(ben, createTeamHandler(), { name: 'y' }),
     ]);
     const both = Promise.withResolvers<undefined>();
     let holding = 0;
@@ -291,7 +291,7 @@ describe('a write', () => {
     ]);
     // At least one of the two calls lost the deadlock and was repeated.
     expect(holding).toBeGreaterThan(2);
-    expect(await audit(orgId)).toHaveLength(4);
+    expect(await listAuditEntries(orgId)).toHaveLength(4);
   });
 });
 
@@ -321,18 +321,18 @@ describe('an archived project', () => {
 
   it('takes no write, whatever the handler did meanwhile', async () => {
     const people = await world.org();
-    const projectId = await boardOf(people, true);
+    const projectId = await createProject(people, true);
     await expect(world.call(people.ana, renames(false), { projectId, name: 'New' })).rejects.toMatchObject({
       status: 422,
       details: { reason: 'archived' },
     });
     expect(await nameOf(projectId)).toBe('P');
-    expect(await audit(people.orgId)).toEqual([]);
+    expect(await listAuditEntries(people.orgId)).toEqual([]);
   });
 
   it('takes one that says it reaches it, and every other project takes both', async () => {
     const people = await world.org();
-    const [archived, active] = [await boardOf(people, true), await boardOf(people)];
+    const [archived, active] = [await createProject(people, true), await createProject(people)];
     await world.call(people.ana, renames(true), { projectId: archived, name: 'New' });
     await world.call(people.ana, renames(false), { projectId: active, name: 'New' });
     expect(await nameOf(archived)).toBe('New');
@@ -345,7 +345,7 @@ describe('an archived project', () => {
 
   it('is told only to those who may write there', async () => {
     const people = await world.org();
-    const projectId = await boardOf(people, true);
+    const projectId = await createProject(people, true);
     await expect(world.call(people.dan, renames(false), { projectId, name: 'x' })).rejects.toMatchObject({
       status: 403,
     });
@@ -377,7 +377,7 @@ describe('a refusal for lack of rights', () => {
     const reader = await world.token(orgId, ana.me.memberId, { scopes: ['write'] });
     for (const person of [chloe, reader, ana])
       await expect(world.call(person, guarded(true), { thing: 'it' })).rejects.toMatchObject({ status: 403 });
-    expect(await audit(orgId)).toMatchObject([
+    expect(await listAuditEntries(orgId)).toMatchObject([
       {
         seq: 1,
         operation: 'tries.guarded',
@@ -395,6 +395,6 @@ describe('a refusal for lack of rights', () => {
     const { orgId, chloe } = await world.org();
     await expect(world.call(chloe, guarded(false), { thing: 'it' })).rejects.toMatchObject({ status: 403 });
     await expect(world.call(chloe, guarded(true), {})).rejects.toMatchObject({ status: 400 });
-    expect(await audit(orgId)).toEqual([]);
+    expect(await listAuditEntries(orgId)).toEqual([]);
   });
 });

@@ -170,7 +170,7 @@ async function executeAttempt(...[pool, handler, call, environment]: Required<Pa
   } catch (error) {
     if (isIdentityStale(error)) throw error;
     const known = toApiError(error, targetParamOf(operation, call.params));
-    if (known.code === 'unauthorized') call.token.forget();
+    if (known.code === 'unauthorized') call.token.evictFromCache();
     // 8. A sensitive operation that was forbidden leaves an audit entry of its own.
     if (known.code === 'forbidden' && operation.auditsRefusal)
       await auditRefusal(pool, operation, caller, call, known);
@@ -208,7 +208,7 @@ async function executeWithRetries(pool: Pool, validatedCall: ValidatedCall): Pro
   const key = idempotencyKeyOf(validatedCall);
   const { standby } = validatedCall.environment;
   let walPosition: string | null = null;
-  const visit: AccessCheckInput = {
+  const accessCheckInput: AccessCheckInput = {
     // 3. The tenant transaction opens. Token, membership and role are checked again, or the cached rights are
     // confirmed. The check finds the record named first (`WEB-42` becomes its id), its project, and the
     // caller's role there: 401, 403, 404.
@@ -228,14 +228,15 @@ async function executeWithRetries(pool: Pool, validatedCall: ValidatedCall): Pro
       }),
   };
   if (standby !== undefined && mayReadAtStandby(operation)) {
-    const read = (session: TenantTransaction) => runInTransaction(session, validatedCall, visit, key);
-    const answer = await standby.read(visit, call.walPosition ?? null, read);
+    const read = (session: TenantTransaction) =>
+      runInTransaction(session, validatedCall, accessCheckInput, key);
+    const answer = await standby.read(accessCheckInput, call.walPosition ?? null, read);
     if (answer !== undefined) return { ...answer.result, walPosition: answer.position };
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const outcome = await inOrganization(pool, visit, (session) =>
-        runInTransaction(session, validatedCall, visit, key),
+      const outcome = await inOrganization(pool, accessCheckInput, (session) =>
+        runInTransaction(session, validatedCall, accessCheckInput, key),
       );
       return { ...outcome, walPosition };
     } catch (error) {
@@ -245,7 +246,9 @@ async function executeWithRetries(pool: Pool, validatedCall: ValidatedCall): Pro
         continue;
       }
       const replayed =
-        key === null ? undefined : await readReplayedResponse(pool, validatedCall, { visit, key, error });
+        key === null
+          ? undefined
+          : await readReplayedResponse(pool, validatedCall, { visit: accessCheckInput, key, error });
       if (replayed === undefined) throw error;
       return { ...replayed, walPosition };
     }
@@ -281,13 +284,20 @@ async function runInTransaction(
   const waitForNewEvents = (awaited: WaitCondition): void => {
     if (call.isLastAttempt !== true) said.waitCondition = awaited;
   };
-  const changedNothing = (): void => {
+  const reportNoChange = (): void => {
     said.isUnchanged = true;
   };
-  const transaction = { session, target, domainEvents, environment, waitForNewEvents, changedNothing };
+  const transaction = {
+    session,
+    target,
+    domainEvents,
+    environment,
+    waitForNewEvents,
+    changedNothing: reportNoChange,
+  };
   const result = await runHandler(handler, caller, params, transaction);
   if (operation.effect === 'read') {
-    const { json } = serializeWithinLimit(result, environment.mostPageBytes);
+    const { json } = serializeWithinLimit(result, environment.maxPageBytes);
     return { json, replayed: false, waitCondition: said.waitCondition };
   }
   const json = JSON.stringify(result);
@@ -422,7 +432,7 @@ export function createHandlerContext(
       const own = await session.all(query);
       const { orgId, tokenHash } = caller;
       const others =
-        tokenHash === null ? [] : await environment.askOtherServers?.({ orgId, tokenHash }, query);
+        tokenHash === null ? [] : await environment.queryOtherServers?.({ orgId, tokenHash }, query);
       return [own, ...(others ?? [])];
     },
     projectRank: () => getProjectRank(session, caller),

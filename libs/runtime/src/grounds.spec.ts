@@ -13,7 +13,7 @@ afterEach(() => {
   Date.now = now;
 });
 
-const dangerous = operation({
+const sensitiveOperation = operation({
   name: 'tries.sign',
   effect: 'write',
   summary: 'Try it',
@@ -29,7 +29,7 @@ const dangerous = operation({
  * Returns true if a session whose last proof of identity has the given age may call a sensitive operation.
  * The service's clock is ahead of the database's clock by `aheadMinutes`.
  */
-async function does(provenMinutesAgo: number, aheadMinutes: number): Promise<boolean> {
+async function isAllowed(provenMinutesAgo: number, aheadMinutes: number): Promise<boolean> {
   const { orgId, chloe } = await world.org();
   const [account, secret] = [newId(), newSessionSecret()];
   const email = `${account}@acme.example`;
@@ -44,7 +44,7 @@ async function does(provenMinutesAgo: number, aheadMinutes: number): Promise<boo
   Date.now = () => now() + aheadMinutes * 60_000;
   try {
     const token = await authenticator.authenticateSession(secret, orgId);
-    requireToken(dangerous, token);
+    requireToken(sensitiveOperation, token);
     return true;
   } catch (error) {
     expect(error).toMatchObject({ details: { reason: 'proof_needed' } });
@@ -55,6 +55,6 @@ async function does(provenMinutesAgo: number, aheadMinutes: number): Promise<boo
 }
 
 it('a proof is fresh by the clock of the database, whatever the clock of the server says', async () => {
-  expect(await does(9, 60)).toBe(true);
-  expect(await does(11, -60)).toBe(false);
+  expect(await isAllowed(9, 60)).toBe(true);
+  expect(await isAllowed(11, -60)).toBe(false);
 });

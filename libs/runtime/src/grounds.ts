@@ -54,14 +54,14 @@ export function requireToken(operation: Operation, { identity }: AuthenticatedTo
   const reason = tokenRefusal(operation, identity);
   if (reason === 'scope') throw scopeTooSmall({ needed: operation.scope, held: identity.scopes });
   if (reason !== null) throw forbidden(reason);
-  if (operation.needsProof) requireRecentProof(identity.session);
+  if (operation.needsProof) requireRecentAuthentication(identity.session);
 }
 
 /**
  * Throws 403 if the session has no recent proof of identity. A plain token passes, since no person is there
  * to give one.
  */
-function requireRecentProof(session: AuthenticatedToken['identity']['session']): void {
+function requireRecentAuthentication(session: AuthenticatedToken['identity']['session']): void {
   if (session === null) return;
   if (session.provenAt > performance.now() - identityProofValidMinutes * 60_000) return;
   throw forbidden('proof_needed', undefined, { at: '/sign-in?again', minutes: identityProofValidMinutes });

@@ -172,7 +172,7 @@ export interface HandlerEnvironment {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly reactions: readonly EventReaction[];
   /** The maximum page size in bytes; the contract's limit by default. Specs set smaller ones. */
-  readonly mostPageBytes?: number | undefined;
+  readonly maxPageBytes?: number | undefined;
   /**
    * Returns true if no other organization has the slug. With several servers, the organization's own server
    * cannot know this.
@@ -181,7 +181,7 @@ export interface HandlerEnvironment {
     | ((orgId: string, slug: { readonly wanted: string; readonly has: string }) => Promise<boolean>)
     | undefined;
   /** Queries the other database servers on behalf of an operator who was authorized on this server. */
-  readonly askOtherServers?:
+  readonly queryOtherServers?:
     | (<Row>(
         caller: { readonly orgId: string; readonly tokenHash: Buffer },
         query: Query<Row>,

@@ -22,7 +22,9 @@ const addTeam = (orgId: string, name: string) =>
   sql`insert into teams (org_id, id, name) values (${orgId}, ${newId()}, ${name})`;
 
 /** Builds a write that inserts a team with the name in its parameters, and then runs `meanwhile`. */
-const addsTeam = (meanwhile: (attempt: number) => Promise<unknown> = async () => undefined): Handler => {
+const createTeamHandler = (
+  meanwhile: (attempt: number) => Promise<unknown> = async () => undefined,
+): Handler => {
   let attempt = 0;
   return handle(
     operation({
@@ -49,7 +51,7 @@ const teams = async (orgId: string) =>
  * Makes the organization's idempotency keys older by the interval. Expired keys stay in the table, as before
  * a purge.
  */
-const age = (orgId: string, interval: string) =>
+const backdateKeys = (orgId: string, interval: string) =>
   world.rows(
     `update idempotency_keys set created_at = now() - $2::interval where org_id = $1`,
     orgId,
@@ -59,7 +61,7 @@ const age = (orgId: string, interval: string) =>
 describe('an Idempotency-Key', () => {
   it('makes a write happen once, and answers it again', async () => {
     const { orgId, chloe } = await world.org();
-    const handler = addsTeam();
+    const handler = createTeamHandler();
     const first = await world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k' });
     const second = await world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k' });
     expect(first.replayed).toBe(false);
@@ -76,7 +78,9 @@ describe('an Idempotency-Key', () => {
       [ben, 'b'],
       [again, 'c'],
     ] as const) {
-      expect((await world.call(person, addsTeam(), { name }, { idempotencyKey: 'k' })).replayed).toBe(false);
+      expect(
+        (await world.call(person, createTeamHandler(), { name }, { idempotencyKey: 'k' })).replayed,
+      ).toBe(false);
     }
     expect(await teams(orgId)).toEqual(['a', 'b', 'c']);
   });
@@ -108,7 +112,7 @@ describe('an Idempotency-Key', () => {
 
   it('keeps nothing of a call that failed, so that it can be repeated', async () => {
     const { orgId, chloe } = await world.org();
-    const handler = addsTeam(async (attempt) => {
+    const handler = createTeamHandler(async (attempt) => {
       if (attempt === 1) throw new Error('no');
     });
     await expect(world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k' })).rejects.toThrow('no');
@@ -162,11 +166,11 @@ describe('an Idempotency-Key', () => {
 
   it('counts anew after a day', async () => {
     const { orgId, chloe } = await world.org();
-    const handler = addsTeam();
+    const handler = createTeamHandler();
     await world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k' });
-    await age(orgId, '23 hours 59 minutes');
+    await backdateKeys(orgId, '23 hours 59 minutes');
     expect((await world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k' })).replayed).toBe(true);
-    await age(orgId, '24 hours 1 second');
+    await backdateKeys(orgId, '24 hours 1 second');
     expect(await world.call(chloe, handler, { name: 'b' }, { idempotencyKey: 'k' })).toMatchObject({
       replayed: false,
       json: '{"name":"b","attempt":3}',
@@ -176,12 +180,12 @@ describe('an Idempotency-Key', () => {
 
   it('is forgotten after a day also by those who are not let in any more, with whatever body', async () => {
     const { orgId, chloe } = await world.org();
-    const asks = (name: string) => world.call(chloe, addsTeam(), { name }, { idempotencyKey: 'k' });
+    const asks = (name: string) => world.call(chloe, createTeamHandler(), { name }, { idempotencyKey: 'k' });
     await asks('a');
     await world.rows(`update members set role = 'viewer' where id = $1`, chloe.me.memberId);
     expect((await asks('a')).replayed).toBe(true);
     await expect(asks('b')).rejects.toMatchObject({ details: { reason: 'idempotency_mismatch' } });
-    await age(orgId, '24 hours 1 second');
+    await backdateKeys(orgId, '24 hours 1 second');
     for (const name of ['a', 'b']) await expect(asks(name)).rejects.toMatchObject({ status: 403 });
   });
 
@@ -189,7 +193,7 @@ describe('an Idempotency-Key', () => {
     const { orgId, chloe } = await world.org();
     const inside = Promise.withResolvers<undefined>();
     const goOn = Promise.withResolvers<undefined>();
-    const handler = addsTeam(async () => {
+    const handler = createTeamHandler(async () => {
       inside.resolve(undefined);
       await goOn.promise;
     });
@@ -232,7 +236,7 @@ describe('an Idempotency-Key', () => {
         return write(bytes as Buffer);
       };
     });
-    const handler = addsTeam();
+    const handler = createTeamHandler();
     await expect(
       world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k', pool }),
     ).rejects.toMatchObject({
@@ -255,7 +259,7 @@ describe('an Idempotency-Key', () => {
       'begin perform pg_terminate_backend(pg_backend_pid()); return null; end'`);
     await world.rows(`create constraint trigger dies after insert on teams deferrable initially deferred
       for each row when (new.name = 'dies') execute function die()`);
-    const handler = addsTeam();
+    const handler = createTeamHandler();
     await expect(world.call(chloe, handler, { name: 'dies' }, { idempotencyKey: 'k' })).rejects.toMatchObject(
       {
         details: { reason: 'outcome_unknown' },

@@ -57,7 +57,7 @@ export function storeResponse(
   params: unknown,
   response: Record<string, unknown>,
 ): Query<unknown> {
-  const { rest, taken } = omitSentTexts(params, response);
+  const { strippedValue: rest, omittedTexts: taken } = omitSentTexts(params, response);
   const texts = taken.length === 0 ? null : JSON.stringify(taken);
   return sql`update idempotency_keys set response = ${JSON.stringify(rest)}, sent_texts = ${texts}
     where ${orgFilter()} and token_id = ${caller.tokenId} and operation = ${operation.name} and key = ${key}`;

@@ -7,7 +7,7 @@ import { createAuthenticator, execute, handle, type Handler } from './index.ts';
 
 const world = useWorld({});
 
-const tries = (effect: 'read' | 'write'): Handler =>
+const createProbeHandler = (effect: 'read' | 'write'): Handler =>
   handle(
     operation({
       ...{ name: 'tries.it', summary: 'Try it', description: 'For specs.', effect, access: org('viewer') },
@@ -15,7 +15,7 @@ const tries = (effect: 'read' | 'write'): Handler =>
     }),
     async () => ({}),
   );
-const [reads, writes] = [tries('read'), tries('write')];
+const [reads, writes] = [createProbeHandler('read'), createProbeHandler('write')];
 
 it('A token that reaches less since it was remembered does only what it reaches now', async () => {
   const people = await world.org();

@@ -12,7 +12,7 @@ const world = useWorld({});
  * Builds a write that passes the authorization check, runs `meanwhile`, and then reads the caller's rank in
  * the project.
  */
-const ranks = (meanwhile: () => Promise<unknown>): Handler =>
+const createRankHandler = (meanwhile: () => Promise<unknown>): Handler =>
   handle(
     operation({
       ...{ name: 'tries.rank', summary: 'Try it', description: 'For specs.', effect: 'write' },
@@ -43,7 +43,7 @@ async function hidden() {
 
 it('It is the role as it is now', async () => {
   const { chloe, id } = await hidden();
-  const promoted = ranks(() =>
+  const promoted = createRankHandler(() =>
     world.rows(`update project_members set role = 'lead' where project_id = $1`, id),
   );
   await expect(world.call(chloe, promoted, { projectId: id })).resolves.toMatchObject({ json: '{"rank":3}' });
@@ -54,6 +54,6 @@ it.each([
   ['their role was taken away', `delete from project_members where project_id = $1`],
 ])('There is nothing to be found any more where %s after the door let them in', async (_what, change) => {
   const { chloe, id } = await hidden();
-  const left = ranks(() => world.rows(change, id));
+  const left = createRankHandler(() => world.rows(change, id));
   await expect(world.call(chloe, left, { projectId: id })).rejects.toMatchObject({ code: 'not_found' });
 });

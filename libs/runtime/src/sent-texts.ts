@@ -15,8 +15,8 @@ type ValuePath = readonly (string | number)[];
 
 /** A text that appears in both the parameters and the response, by its paths. */
 export interface OmittedText {
-  readonly inAnswer: ValuePath;
-  readonly inParams: ValuePath;
+  readonly responsePath: ValuePath;
+  readonly paramsPath: ValuePath;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -44,7 +44,7 @@ function omitTexts(
   if (typeof value === 'string') {
     const inParams = value.length < minOmittedTextLength ? undefined : sentTexts.get(value);
     if (inParams === undefined) return value;
-    omitted.push({ inAnswer: path, inParams });
+    omitted.push({ responsePath: path, paramsPath: inParams });
     return '';
   }
   if (Array.isArray(value))
@@ -62,10 +62,13 @@ function omitTexts(
 export function omitSentTexts(
   params: unknown,
   response: unknown,
-): { rest: unknown; taken: readonly OmittedText[] } {
+): { strippedValue: unknown; omittedTexts: readonly OmittedText[] } {
   const sent = findLongTexts(params, [], new Map());
   const taken: OmittedText[] = [];
-  return { rest: sent.size === 0 ? response : omitTexts(response, sent, [], taken), taken };
+  return {
+    strippedValue: sent.size === 0 ? response : omitTexts(response, sent, [], taken),
+    omittedTexts: taken,
+  };
 }
 
 const valueAt = (value: unknown, path: ValuePath): unknown =>
@@ -77,7 +80,7 @@ export function restoreSentTexts(
   shortened: unknown,
   omitted: readonly OmittedText[],
 ): unknown {
-  for (const { inAnswer, inParams } of omitted) {
+  for (const { responsePath: inAnswer, paramsPath: inParams } of omitted) {
     const holder = valueAt(shortened, inAnswer.slice(0, -1)) as Record<string | number, unknown>;
     holder[inAnswer.at(-1) ?? ''] = valueAt(params, inParams);
   }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createAuthenticator, hashToken, isWellFormedToken, newTokenSecret } from './tokens.ts';
 
 const symbols = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const prefix = 'must_live_'.length;
+const prefixLength = 'must_live_'.length;
 
 describe('a secret', () => {
   it('has its shape, and is never the same twice', () => {
@@ -18,7 +18,9 @@ describe('a secret', () => {
   });
 
   it('uses all of its symbols alike', () => {
-    const seen = Array.from({ length: 500 }, () => newTokenSecret().slice(prefix, prefix + 32)).join('');
+    const seen = Array.from({ length: 500 }, () =>
+      newTokenSecret().slice(prefixLength, prefixLength + 32),
+    ).join('');
     const counts = Array.from(symbols, (symbol) => seen.split(symbol).length - 1);
     // Among 16,000 symbols, each of the 62 symbols is expected 258 times, with a standard deviation of 16. A
     // difference of eight standard deviations does not occur by chance.
@@ -27,7 +29,7 @@ describe('a secret', () => {
 
   it('with any one character mistyped is found to be wrong, at no cost of SQL', () => {
     const secret = newTokenSecret();
-    for (let place = prefix; place < secret.length; place += 1) {
+    for (let place = prefixLength; place < secret.length; place += 1) {
       for (const symbol of symbols) {
         if (symbol === secret[place]) continue;
         expect(isWellFormedToken(secret.slice(0, place) + symbol + secret.slice(place + 1))).toBe(false);
@@ -36,7 +38,7 @@ describe('a secret', () => {
   });
 
   it('with two neighbours swapped, a character lost or one too many is found to be wrong', () => {
-    const place = fc.integer({ min: prefix, max: prefix + 36 });
+    const place = fc.integer({ min: prefixLength, max: prefixLength + 36 });
     fc.assert(
       fc.property(place, fc.constantFrom(...symbols.split('')), (at, symbol) => {
         const secret = newTokenSecret();
@@ -108,7 +110,7 @@ describe('the authenticator', () => {
     const first = await authenticator.authenticate(ana.me.token);
     await world.rows('update tokens set revoked_at = now() where hash = $1', hashToken(ana.me.token));
     expect((await authenticator.authenticate(ana.me.token)).identity).toBe(first.identity);
-    first.forget();
+    first.evictFromCache();
     await expect(authenticator.authenticate(ana.me.token)).rejects.toMatchObject({ status: 401 });
     await authenticator.close();
   });

@@ -57,7 +57,7 @@ export interface AuthenticatedToken {
   /** The cached rights of the token, kept as long as the identity. */
   readonly rights: TokenRightsCache;
   /** Drops the cached identity after the authorization check found that it no longer holds. */
-  readonly forget: () => void;
+  readonly evictFromCache: () => void;
   /** Looks up the current identity, since the cached one is outdated. Throws the same 401 as authenticate. */
   readonly reauthenticate: () => Promise<AuthenticatedToken>;
   /**
@@ -74,7 +74,7 @@ const maxCachedIdentities = 10_000;
  * The interval in which token uses are written in batches, in milliseconds. The use of a token is recorded at
  * most once a minute.
  */
-const useWriteIntervalMillis = 10_000;
+const lastUsedWriteIntervalMillis = 10_000;
 
 /** Wraps each database lookup of a token that is not cached. It may refuse the lookup. */
 export type LookUpWrapper = <Found>(lookUp: () => Promise<Found | undefined>) => Promise<Found | undefined>;
@@ -128,7 +128,7 @@ export function createAuthenticator(pool: Pool): Authenticator {
     );
   };
   // A failed write is dropped: last_used_at is only a hint, and the next use is recorded again.
-  const timer = setInterval(() => void touch().catch(() => undefined), useWriteIntervalMillis).unref();
+  const timer = setInterval(() => void touch().catch(() => undefined), lastUsedWriteIntervalMillis).unref();
 
   const note = (key: string, identity: TokenIdentity): void => {
     if (touched.has(key)) return;
@@ -155,7 +155,7 @@ export function createAuthenticator(pool: Pool): Authenticator {
       if (remembered.peek(key)?.identity === identity) remembered.delete(key);
     };
     return {
-      ...{ identity, rights, forget },
+      ...{ identity, rights, evictFromCache: forget },
       reauthenticate: () => {
         forget();
         return find(hash, look, lookUpWithoutWrapper);

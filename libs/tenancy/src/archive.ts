@@ -22,7 +22,7 @@ export type ArchiveKey = readonly (string | number)[];
 export interface ArchivePage {
   readonly lines: readonly object[];
   /** Null after the last page. */
-  readonly next: ArchiveKey | null;
+  readonly nextKey: ArchiveKey | null;
 }
 
 /** Reads the page of records that follow the key `after`; the first page if it is null. */
@@ -58,12 +58,12 @@ export const createArchiveReader =
   }: ArchiveReaderDefinition<Row, Type>): ArchiveReader =>
   async (db, selection, after) => {
     const query = select(selection, after, sql.literal(pageSize));
-    if (query === null) return { lines: [], next: null };
+    if (query === null) return { lines: [], nextKey: null };
     const rows = await db.all(query);
     const last = rows.at(-1);
     return {
       lines: rows.map((row) => ({ type, ...toRecord(row) })),
-      next: last === undefined || rows.length < pageSize ? null : keyOf(last),
+      nextKey: last === undefined || rows.length < pageSize ? null : keyOf(last),
     };
   };
 

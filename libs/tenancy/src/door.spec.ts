@@ -3,11 +3,14 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { BurstError, createPool, newId, CommitOutcomeUnknown, type Query, sql } from '@muster/driver';
 import { withTestTimeouts, type People, type Person, useWorld } from '@muster/testing';
 import { type AccessCheckInput } from './access-check.ts';
-import { inOrganization, type Session } from './organization.ts';
+import { inOrganization, type DatabaseSession } from './organization.ts';
 
 const world = useWorld({});
 
-const visitOf = (person: Person | string, visit: Partial<AccessCheckInput> = {}): AccessCheckInput => ({
+const accessCheckInputOf = (
+  person: Person | string,
+  visit: Partial<AccessCheckInput> = {},
+): AccessCheckInput => ({
   effect: 'read',
   tokenHash: createHash('sha256')
     .update(typeof person === 'string' ? person : person.me.token)
@@ -20,15 +23,15 @@ const visitOf = (person: Person | string, visit: Partial<AccessCheckInput> = {})
   claim: null,
   ...visit,
 });
-const enter = (person: Person | string, visit: Partial<AccessCheckInput> = {}) =>
-  inOrganization(world.database.app, visitOf(person, visit), (session) => session.entry());
+const runAccessCheck = (person: Person | string, visit: Partial<AccessCheckInput> = {}) =>
+  inOrganization(world.database.app, accessCheckInputOf(person, visit), (session) => session.entry());
 const refusedWith = (sqlState: string, facts: { detail?: string } = {}) =>
   expect.objectContaining({ name: 'BurstError', sqlState, ...facts });
-const count = (session: Session, table: string) =>
+const count = (session: DatabaseSession, table: string) =>
   session.one(sql<{ count: number }>`select count(*) from ${sql.word(table)}`);
 
 /** Inserts a project with a record of each kind. */
-async function board({ orgId }: People, key: string, visibility = 'org') {
+async function createProject({ orgId }: People, key: string, visibility = 'org') {
   const [projectId, columnId, epicId, storyId, commentId] = [newId(), newId(), newId(), newId(), newId()];
   const actor = { kind: 'system', memberId: null, agentId: null, name: 'spec' };
   await world.rows(
@@ -92,7 +95,7 @@ async function board({ orgId }: People, key: string, visibility = 'org') {
 describe('the door', () => {
   it('says who came in, and by what time', async () => {
     const people = await world.org({ policy: { requiredApprovals: 2 } });
-    expect(await enter(people.ben)).toEqual({
+    expect(await runAccessCheck(people.ben)).toEqual({
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       orgRole: 'admin',
       targetId: null,
@@ -101,7 +104,7 @@ describe('the door', () => {
   });
 
   it('lets nobody in by a token that is unknown, revoked, expired, of a removed member or of a deleted organization', async () => {
-    await expect(enter(randomBytes(32).toString('hex'))).rejects.toEqual(refusedWith('MU401'));
+    await expect(runAccessCheck(randomBytes(32).toString('hex'))).rejects.toEqual(refusedWith('MU401'));
     const closings: [string, (people: People) => unknown[]][] = [
       ['update tokens set revoked_at = now() where member_id = $1', ({ chloe }) => [chloe.me.memberId]],
       [
@@ -113,11 +116,11 @@ describe('the door', () => {
     ];
     for (const [closing, parameters] of closings) {
       const people = await world.org();
-      await enter(people.chloe);
+      await runAccessCheck(people.chloe);
       // A revocation takes effect with the next request.
       await world.rows(closing, ...parameters(people));
-      await expect(enter(people.chloe)).rejects.toEqual(refusedWith('MU401'));
-      await expect(enter(people.chloe, { effect: 'write' })).rejects.toEqual(refusedWith('MU401'));
+      await expect(runAccessCheck(people.chloe)).rejects.toEqual(refusedWith('MU401'));
+      await expect(runAccessCheck(people.chloe, { effect: 'write' })).rejects.toEqual(refusedWith('MU401'));
     }
   });
 
@@ -130,19 +133,21 @@ describe('the door', () => {
       [ben, 3],
       [ana, 4],
     ] as const) {
-      expect((await enter(person, { requiredOrgRank: rank })).at).toBeDefined();
+      expect((await runAccessCheck(person, { requiredOrgRank: rank })).at).toBeDefined();
       if (rank < 4)
-        await expect(enter(person, { requiredOrgRank: rank + 1 })).rejects.toEqual(refusedWith('MU403'));
+        await expect(runAccessCheck(person, { requiredOrgRank: rank + 1 })).rejects.toEqual(
+          refusedWith('MU403'),
+        );
     }
   });
 
   it('finds every kind of record by its id or key, its project, and the role there', async () => {
     const people = await world.org();
-    const { projectId, targets } = await board(people, 'WEB');
+    const { projectId, targets } = await createProject(people, 'WEB');
     const idOf = (kind: string) => targets.find(([of]) => of === kind)?.[1];
     for (const [kind, ref] of targets) {
       const targetId = idOf(kind.replace(/Key$/, ''));
-      const visit = visitOf(people.chloe, { target: { kind, ref, rank: 2 } });
+      const visit = accessCheckInputOf(people.chloe, { target: { kind, ref, rank: 2 } });
       const said = await inOrganization(world.database.app, visit, async (session) => ({
         ...(await session.entry()),
         ...(await session.one(
@@ -153,7 +158,7 @@ describe('the door', () => {
         ...{ targetId, projectId },
         ...{ settingTarget: targetId, settingProject: projectId },
       });
-      await expect(enter(people.dan, { target: { kind, ref, rank: 2 } })).rejects.toEqual(
+      await expect(runAccessCheck(people.dan, { target: { kind, ref, rank: 2 } })).rejects.toEqual(
         refusedWith('MU403', { detail: 'project 2 viewer' }),
       );
     }
@@ -162,16 +167,16 @@ describe('the door', () => {
   it("answers another organization's record, a private one and one beyond the token's projects as one that is not there", async () => {
     const [people, others] = await Promise.all([world.org(), world.org()]);
     const hidden = [
-      ...(await board(people, 'HID', 'private')).targets,
-      ...(await board(others, 'OTH')).targets,
+      ...(await createProject(people, 'HID', 'private')).targets,
+      ...(await createProject(others, 'OTH')).targets,
     ];
-    const visible = await board(people, 'WEB');
+    const visible = await createProject(people, 'WEB');
     const nothing = visible.targets.map(
       ([kind]) => [kind, kind === 'storyKey' ? 'WEB-9' : kind === 'projectKey' ? 'NONE' : newId()] as const,
     );
     const answers = new Set<string>();
     for (const [kind, ref] of [...hidden, ...nothing]) {
-      const refused: unknown = await enter(people.chloe, { target: { kind, ref, rank: 1 } }).catch(
+      const refused: unknown = await runAccessCheck(people.chloe, { target: { kind, ref, rank: 1 } }).catch(
         (error: unknown) => error,
       );
       expect(refused).toEqual(refusedWith('MU404'));
@@ -183,9 +188,13 @@ describe('the door', () => {
       projectIds: [visible.projectId],
     });
     for (const [kind, ref] of visible.targets)
-      expect((await enter(bound, { target: { kind, ref, rank: 3 } })).projectId).toBe(visible.projectId);
+      expect((await runAccessCheck(bound, { target: { kind, ref, rank: 3 } })).projectId).toBe(
+        visible.projectId,
+      );
     for (const [kind, ref] of hidden) {
-      await expect(enter(bound, { target: { kind, ref, rank: 1 } })).rejects.toEqual(refusedWith('MU404'));
+      await expect(runAccessCheck(bound, { target: { kind, ref, rank: 1 } })).rejects.toEqual(
+        refusedWith('MU404'),
+      );
     }
   });
 
@@ -194,7 +203,7 @@ describe('the door', () => {
     for (const effect of ['read', 'write'] as const) {
       const outcome = inOrganization(
         world.database.app,
-        visitOf(dan, { effect, requiredOrgRank: 3 }),
+        accessCheckInputOf(dan, { effect, requiredOrgRank: 3 }),
         async () => {
           throw new Error('the work failed before anything was sent');
         },
@@ -223,7 +232,9 @@ describe('row security, with no query asking for an organization', () => {
     const [people, others] = await Promise.all([world.org(), world.org()]);
     const pool = withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     const write = (source: Query<unknown>) =>
-      inOrganization(pool, visitOf(people.ana, { effect: 'write' }), (session) => session.all(source));
+      inOrganization(pool, accessCheckInputOf(people.ana, { effect: 'write' }), (session) =>
+        session.all(source),
+      );
 
     const seen = await write(
       sql`select distinct org_id from members union select id from orgs union select org_id from tokens`,
@@ -246,11 +257,14 @@ describe('row security, with no query asking for an organization', () => {
 
   it("cannot be used to take another organization's row by a foreign key", async () => {
     const [people, others] = await Promise.all([world.org(), world.org()]);
-    const theft = inOrganization(world.database.app, visitOf(people.ana, { effect: 'write' }), (session) =>
-      session.all(
-        sql`insert into agents (org_id, id, member_id, name)
+    const theft = inOrganization(
+      world.database.app,
+      accessCheckInputOf(people.ana, { effect: 'write' }),
+      (session) =>
+        session.all(
+          sql`insert into agents (org_id, id, member_id, name)
           values (${people.orgId}, ${newId()}, ${others.ana.me.memberId}, 'R')`,
-      ),
+        ),
     );
     await expect(theft).rejects.toEqual(refusedWith('23503'));
   });
@@ -268,7 +282,7 @@ describe('a transaction', () => {
     const client = await pool.connect();
     const sent = jest.spyOn(client, 'query');
     client.release();
-    await inOrganization(pool, visitOf(ana), (session) =>
+    await inOrganization(pool, accessCheckInputOf(ana), (session) =>
       Promise.all([
         count(session, 'members'),
         count(session, 'tokens'),
@@ -277,7 +291,7 @@ describe('a transaction', () => {
       ]),
     );
     expect(sent).toHaveBeenCalledTimes(1);
-    await inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) => {
+    await inOrganization(pool, accessCheckInputOf(ana, { effect: 'write' }), async (session) => {
       await Promise.all([session.entry(), count(session, 'members'), count(session, 'teams')]);
       session.deferToCommit(insertTeam(orgId, 'a'));
       session.deferToCommit(insertTeam(orgId, 'b'));
@@ -285,14 +299,14 @@ describe('a transaction', () => {
     expect(sent).toHaveBeenCalledTimes(3);
     // A read of several pipelines runs the authorization check with each, since each is a transaction of its
     // own.
-    const later = await inOrganization(pool, visitOf(ana), async (session) => {
+    const later = await inOrganization(pool, accessCheckInputOf(ana), async (session) => {
       await count(session, 'members');
       return count(session, 'members');
     });
     expect(later.count).toBe(4);
     expect(sent).toHaveBeenCalledTimes(5);
     // A write without an initial query is a single pipeline.
-    await inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) =>
+    await inOrganization(pool, accessCheckInputOf(ana, { effect: 'write' }), async (session) =>
       session.deferToCommit(insertTeam(orgId, 'c')),
     );
     expect(sent).toHaveBeenCalledTimes(6);
@@ -307,7 +321,7 @@ describe('a transaction', () => {
     const sent = jest.spyOn(client, 'query');
     client.release();
     const insertMany = (last: string) =>
-      inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) => {
+      inOrganization(pool, accessCheckInputOf(ana, { effect: 'write' }), async (session) => {
         for (let n = 100; n < 350; n += 1) session.deferToCommit(insertTeam(orgId, `team ${n}`));
         session.deferToCommit(insertTeam(orgId, last));
       });
@@ -320,7 +334,7 @@ describe('a transaction', () => {
     expect(await teams(orgId)).toHaveLength(251);
     expect(sent).toHaveBeenCalledTimes(7);
 
-    await inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) => {
+    await inOrganization(pool, accessCheckInputOf(ana, { effect: 'write' }), async (session) => {
       session.deferToCommit(sql`delete from teams where org_id = ${orgId}`);
       for (const text of ['a', 'b', 'c'])
         session.deferToCommit(sql`select length(${text.repeat(100 * 1024)}::text)`);
@@ -336,44 +350,58 @@ describe('a transaction', () => {
   it('keeps nothing when the work throws, and the connection can be used again', async () => {
     const { ana, orgId } = await world.org();
     const pool = withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
-    const failing = inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) => {
+    const failing = inOrganization(pool, accessCheckInputOf(ana, { effect: 'write' }), async (session) => {
       await session.all(insertTeam(orgId, 'a'));
       session.deferToCommit(insertTeam(orgId, 'b'));
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
     expect(await teams(orgId)).toEqual([]);
-    expect((await inOrganization(pool, visitOf(ana), (session) => count(session, 'members'))).count).toBe(4);
+    expect(
+      (await inOrganization(pool, accessCheckInputOf(ana), (session) => count(session, 'members'))).count,
+    ).toBe(4);
     await pool.end();
   });
 
   it('that was aborted is never acknowledged, though Postgres answers COMMIT without an error', async () => {
     const { ana, orgId } = await world.org();
-    const outcome = inOrganization(world.database.app, visitOf(ana, { effect: 'write' }), async (session) => {
-      await session.all(insertTeam(orgId, 'a'));
-      // A handler that swallows an error continues in a failed transaction.
-      await session.all(sql`select 1 / 0`).catch(() => undefined);
-    });
+    const outcome = inOrganization(
+      world.database.app,
+      accessCheckInputOf(ana, { effect: 'write' }),
+      async (session) => {
+        await session.all(insertTeam(orgId, 'a'));
+        // A handler that swallows an error continues in a failed transaction.
+        await session.all(sql`select 1 / 0`).catch(() => undefined);
+      },
+    );
     await expect(outcome).rejects.toThrow('rolled back');
     expect(await teams(orgId)).toEqual([]);
   });
 
   it('whose postponed write breaks a constraint says which', async () => {
     const { ana, orgId } = await world.org();
-    const outcome = inOrganization(world.database.app, visitOf(ana, { effect: 'write' }), async (session) => {
-      session.deferToCommit(insertTeam(orgId, 'a'));
-      session.deferToCommit(insertTeam(orgId, 'A'));
-    });
+    const outcome = inOrganization(
+      world.database.app,
+      accessCheckInputOf(ana, { effect: 'write' }),
+      async (session) => {
+        session.deferToCommit(insertTeam(orgId, 'a'));
+        session.deferToCommit(insertTeam(orgId, 'A'));
+      },
+    );
     await expect(outcome).rejects.toMatchObject({ sqlState: '23505', constraint: 'teams_name' });
     expect(await teams(orgId)).toEqual([]);
   });
 
   it('that loses its connection before COMMIT did not happen, and at COMMIT may have', async () => {
     const { ana, orgId } = await world.org();
-    const before = inOrganization(world.database.app, visitOf(ana, { effect: 'write' }), async (session) => {
-      await session.all(insertTeam(orgId, 'a'));
-      await session.all(sql`select pg_terminate_backend(pg_backend_pid())`);
-    });
+    const before = inOrganization(
+      world.database.app,
+      accessCheckInputOf(ana, { effect: 'write' }),
+      async (session) => {
+        await session.all(insertTeam(orgId, 'a'));
+        await session.all(sql`select pg_terminate_backend(pg_backend_pid())`);
+      },
+    );
     await expect(before).rejects.toBeInstanceOf(BurstError);
 
     // A trigger that runs at COMMIT and then terminates its own session.
@@ -381,12 +409,14 @@ describe('a transaction', () => {
       'begin perform pg_terminate_backend(pg_backend_pid()); return null; end'`);
     await world.rows(`create constraint trigger dies after insert on teams deferrable initially deferred
       for each row when (new.name = 'dies') execute function die()`);
-    const at = inOrganization(world.database.app, visitOf(ana, { effect: 'write' }), async (session) =>
-      session.deferToCommit(insertTeam(orgId, 'dies')),
+    const at = inOrganization(
+      world.database.app,
+      accessCheckInputOf(ana, { effect: 'write' }),
+      async (session) => session.deferToCommit(insertTeam(orgId, 'dies')),
     );
     await expect(at).rejects.toBeInstanceOf(CommitOutcomeUnknown);
     expect(await teams(orgId)).toEqual([]);
     // The pool does not keep the broken connection of either transaction.
-    await expect(enter(ana)).resolves.toBeDefined();
+    await expect(runAccessCheck(ana)).resolves.toBeDefined();
   });
 });

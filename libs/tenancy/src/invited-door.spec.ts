@@ -7,7 +7,7 @@ import { inInvitingOrganization } from './organization.ts';
 const world = useWorld({});
 const pool = () => world.database.app;
 
-async function invitation(orgId: string, state: 'pending' | 'revoked' = 'pending'): Promise<Buffer> {
+async function createInvitation(orgId: string, state: 'pending' | 'revoked' = 'pending'): Promise<Buffer> {
   const hash = createHash('sha256').update(randomBytes(16)).digest();
   await world.rows(
     `insert into invitations (org_id, id, email, role, state, token_hash, invited_by, expires_at)
@@ -23,7 +23,7 @@ async function invitation(orgId: string, state: 'pending' | 'revoked' = 'pending
 describe('the door for an invitation', () => {
   it.each(['pending', 'revoked'] as const)('opens its organization, and no other: %s', async (state) => {
     const [mine] = [await world.org(), await world.org()];
-    const hash = await invitation(mine.orgId, state);
+    const hash = await createInvitation(mine.orgId, state);
     const seen = await inInvitingOrganization(pool(), hash, async (session) => {
       const [entry, orgs] = await Promise.all([
         session.entry(),
@@ -37,7 +37,7 @@ describe('the door for an invitation', () => {
 
   it('stays shut for a hash that no invitation has, and where the organization is gone', async () => {
     const { orgId } = await world.org();
-    const hash = await invitation(orgId);
+    const hash = await createInvitation(orgId);
     await world.rows('update orgs set deleted_at = now() where id = $1', orgId);
     for (const wrong of [hash, randomBytes(32)]) {
       let went = false;
@@ -52,7 +52,7 @@ describe('the door for an invitation', () => {
 
   it('keeps what is done behind it, or nothing of it', async () => {
     const { orgId } = await world.org();
-    const hash = await invitation(orgId);
+    const hash = await createInvitation(orgId);
     const rename = (name: string) => sql`update orgs set name = ${name} where id = ${orgId}`;
     await inInvitingOrganization(pool(), hash, async (session) => {
       session.deferToCommit(rename('Kept'));

@@ -44,7 +44,7 @@ const placeOf = async (orgId: string): Promise<string[]> =>
   ).map(({ place }) => place);
 
 /** Creates a partition as if it had been created that many months ago. */
-async function makeMonth(table: string, ahead: number): Promise<string> {
+async function createMonthPartition(table: string, ahead: number): Promise<string> {
   const made = await name(table, ahead);
   const [bounds] = await world.rows<{ sql: string }>(
     `select format('create table months.%I partition of %I for values from (%L) to (%L)', $1::text, $2::text, m, m + interval '1 month') as sql
@@ -97,9 +97,9 @@ describe('the months', () => {
 
   it('that ended longer ago than anybody keeps audit entries go, with what is in them; others and other tables stay', async () => {
     const [old, young, activity] = [
-      await makeMonth('audit', -5),
-      await makeMonth('audit', -3),
-      await makeMonth('activity', -5),
+      await createMonthPartition('audit', -5),
+      await createMonthPartition('audit', -3),
+      await createMonthPartition('activity', -5),
     ];
     for (const [seq, age] of [
       [1, '5 months'],
@@ -127,7 +127,7 @@ describe('the months', () => {
   });
 
   it('do not begin to count anew: a number of a stream comes once, whatever month it is in', async () => {
-    const before = await makeMonth('audit', -1);
+    const before = await createMonthPartition('audit', -1);
     const say = (): Promise<unknown> => {
       const statement = bindStatement(operatorTrailStatement('operators.try', 'x'), people.orgId);
       return world.rows(statement.sql, ...statement.parameters);

@@ -57,7 +57,10 @@ const extraWalPositionColumn = sql.part`, ${walPositionColumn}`;
 /** Builds the authorization check of a caller with a token. */
 const tokenAccessCheck = (input: AccessCheckInput): AccessCheck<AccessGrant> => {
   const { effect, tokenHash, orgId, cachedRights, requiredOrgRank, target, claim, onWalPosition } = input;
-  const { told, learn } = (cachedRights ?? new TokenRightsCache(null)).recall(requiredOrgRank, target);
+  const { sentRights: told, storeRights: learn } = (cachedRights ?? new TokenRightsCache(null)).recall(
+    requiredOrgRank,
+    target,
+  );
   const [reach, toldOrgId, epoch, expiresAt, projects] = told;
   const { kind, ref, rank } = target ?? { kind: null, ref: null, rank: null };
   return {
@@ -93,7 +96,7 @@ const parameterBytesOf = ({ parameters }: Statement): number => estimateBytes(pa
  * A tenant transaction of one call. Collects statements, sends them together, and tracks whether a
  * transaction is open.
  */
-export class Session<Found = AccessGrant> implements Db {
+export class DatabaseSession<Found = AccessGrant> implements Db {
   private readonly send: SendStatements;
   private readonly accessCheck: AccessCheck<Found>;
   private queuedStatements: QueuedStatement[] = [];
@@ -284,7 +287,7 @@ export class Session<Found = AccessGrant> implements Db {
 export const inOrganization = <Result>(
   pool: Pool,
   input: AccessCheckInput,
-  work: (session: Session) => Promise<Result>,
+  work: (session: DatabaseSession) => Promise<Result>,
 ): Promise<Result> =>
   databaseFor(pool, input.orgId).run((at) =>
     inTransactionSpan(() => runWithAccessCheck(at.pool, tokenAccessCheck(input), work)),
@@ -298,7 +301,7 @@ export const inOrganization = <Result>(
 export const inInvitingOrganization = <Result>(
   pool: Pool,
   credential: Buffer | InvitedAccount,
-  work: (session: Session<InvitationGrant>) => Promise<Result>,
+  work: (session: DatabaseSession<InvitationGrant>) => Promise<Result>,
 ): Promise<Result> => {
   const enterAt = (at: Pool): Promise<Result> =>
     inTransactionSpan(() => runWithAccessCheck(at, invitationAccessCheck(credential), work));
@@ -313,14 +316,14 @@ export const inInvitingOrganization = <Result>(
 async function runWithAccessCheck<Found, Result>(
   pool: Pool,
   accessCheck: AccessCheck<Found>,
-  work: (session: Session<Found>) => Promise<Result>,
+  work: (session: DatabaseSession<Found>) => Promise<Result>,
 ): Promise<Result> {
   if (accessCheck.effect === 'read') {
-    const session = new Session((statements) => sendRead(pool, statements), accessCheck);
+    const session = new DatabaseSession((statements) => sendRead(pool, statements), accessCheck);
     return runAndCommit(session, () => work(session));
   }
   const client = await checkOutConnection(pool);
-  const session = new Session((statements) => sendBurst(client, statements), accessCheck);
+  const session = new DatabaseSession((statements) => sendBurst(client, statements), accessCheck);
   let reusable = true;
   try {
     return await runAndCommit(session, () => work(session));
@@ -337,7 +340,7 @@ async function runWithAccessCheck<Found, Result>(
  * found.
  */
 export async function runAndCommit<Found, Result>(
-  session: Session<Found>,
+  session: DatabaseSession<Found>,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {

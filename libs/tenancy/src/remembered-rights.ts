@@ -94,17 +94,18 @@ export class TokenRightsCache {
   recall(
     needed: number,
     target: { readonly kind: string; readonly rank: number } | null,
-  ): { readonly told: SentRights; readonly learn: (row: RightsRow) => OrgRole } {
+  ): { readonly sentRights: SentRights; readonly storeRights: (row: RightsRow) => OrgRole } {
     const { rights, reach, orgId } = this;
     // Cached rights do not cover the platform, because it is not a record. Access to it is checked in full
     // each time.
     const isEnough =
       rights !== null && orgRank(rights.orgRole) >= needed && target?.kind !== 'platform' && orgId !== null;
-    if (!isEnough) return { told: [reach, null, null, null, null], learn: (row) => this.learn(null, row) };
+    if (!isEnough)
+      return { sentRights: [reach, null, null, null, null], storeRights: (row) => this.learn(null, row) };
     const projects = target === null ? null : rights.projectsWith(target.rank);
     return {
-      told: [reach, orgId, rights.epoch, rights.expiresAt, projects],
-      learn: (row) => this.learn(rights, row),
+      sentRights: [reach, orgId, rights.epoch, rights.expiresAt, projects],
+      storeRights: (row) => this.learn(rights, row),
     };
   }
 

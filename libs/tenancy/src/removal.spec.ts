@@ -13,7 +13,12 @@ const { signal } = new AbortController();
  * Inserts a project with this many stories and comments per story. Half of the comments are replies with a
  * reaction.
  */
-async function project(orgId: string, memberId: string, stories: number, comments: number): Promise<string> {
+async function createProject(
+  orgId: string,
+  memberId: string,
+  stories: number,
+  comments: number,
+): Promise<string> {
   const [projectId, columnId, epicId, executionId] = [newId(), newId(), newId(), newId()];
   await world.database.owner.query(`
     begin;
@@ -51,7 +56,7 @@ async function project(orgId: string, memberId: string, stories: number, comment
   return projectId;
 }
 
-const tables = async (): Promise<string[]> =>
+const listTables = async (): Promise<string[]> =>
   (
     await world.rows<{ name: string }>(
       `select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`,
@@ -59,9 +64,9 @@ const tables = async (): Promise<string[]> =>
   ).map(({ name }) => name);
 
 /** Counts the rows of each table by organization. */
-async function everything(): Promise<Record<string, number>> {
+async function countRowsByTable(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const name of await tables()) {
+  for (const name of await listTables()) {
     const org = name === 'orgs' ? 'id' : 'org_id';
     const rows = await world.rows<{ org: string; n: number }>(
       `select ${org} as org, count(*)::int as n from ${name} group by 1`,
@@ -74,9 +79,9 @@ async function everything(): Promise<Record<string, number>> {
 describe('a project that was deleted', () => {
   it('goes in portions, whenever it was stopped before, and leaves the others as they are', async () => {
     const { orgId, ana } = await world.org();
-    await project(orgId, ana.me.memberId, 3, 4);
-    const before = await everything();
-    const id = await project(orgId, ana.me.memberId, 40, 20);
+    await createProject(orgId, ana.me.memberId, 3, 4);
+    const before = await countRowsByTable();
+    const id = await createProject(orgId, ana.me.memberId, 40, 20);
     let portions = 0;
     for (let tries = 1; ; tries += 1) {
       const stop = new AbortController();
@@ -98,12 +103,12 @@ describe('a project that was deleted', () => {
       expect(outcome).toMatchObject({ message: 'stopped in the middle' });
     }
     expect(portions).toBeGreaterThan(20);
-    expect(await everything()).toEqual(before);
+    expect(await countRowsByTable()).toEqual(before);
   });
 
   it('is left to whoever is in the middle of a portion: another remover gives way at once', async () => {
     const { orgId, ana } = await world.org();
-    const id = await project(orgId, ana.me.memberId, 5, 4);
+    const id = await createProject(orgId, ana.me.memberId, 5, 4);
     const removal = { table: 'projects' as const, key: { org_id: orgId, id }, signal };
     const caller = await world.database.owner.connect();
     try {
@@ -127,7 +132,7 @@ describe('a project that was deleted', () => {
 
   it('is left to one of those who meet at it, and that one goes on to the end', async () => {
     const { orgId, ana } = await world.org();
-    const id = await project(orgId, ana.me.memberId, 5, 4);
+    const id = await createProject(orgId, ana.me.memberId, 5, 4);
     const removal = { table: 'projects' as const, key: { org_id: orgId, id }, signal };
     const others: Promise<boolean>[] = [];
     const onPortion = (): void => {
@@ -144,11 +149,11 @@ describe('a project that was deleted', () => {
 
   it('stays, and its removal ends, while its organization leaves for another server', async () => {
     const { orgId, ana } = await world.org();
-    const id = await project(orgId, ana.me.memberId, 5, 4);
+    const id = await createProject(orgId, ana.me.memberId, 5, 4);
     await world.rows('insert into app.closed_orgs (org_id) values ($1)', orgId);
     await world.rows(`create trigger "leaves" before update or delete on comment_reactions for each row
       when (old.org_id = '${orgId}') execute function app.guard_leaving_row('${orgId}')`);
-    const before = await everything();
+    const before = await countRowsByTable();
     try {
       const removal = {
         table: 'projects' as const,
@@ -156,7 +161,7 @@ describe('a project that was deleted', () => {
         signal: AbortSignal.timeout(20_000),
       };
       expect(await removeInPortions(world.database.app, removal)).toBe(false);
-      expect(await everything()).toEqual(before);
+      expect(await countRowsByTable()).toEqual(before);
     } finally {
       await world.rows('drop trigger "leaves" on comment_reactions');
     }
@@ -164,7 +169,7 @@ describe('a project that was deleted', () => {
 
   it('rests after each portion for as long as that took', async () => {
     const { orgId, ana } = await world.org();
-    const id = await project(orgId, ana.me.memberId, 20, 2);
+    const id = await createProject(orgId, ana.me.memberId, 20, 2);
     // The trigger makes a portion take a second.
     await world.database.owner.query(`
       create function slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(0.05); return old; end $$;
@@ -179,10 +184,10 @@ describe('a project that was deleted', () => {
 describe('an organization that was deleted', () => {
   it('goes with all that is in it, and leaves the others as they are', async () => {
     const other = await world.org();
-    await project(other.orgId, other.ana.me.memberId, 3, 4);
-    const before = await everything();
+    await createProject(other.orgId, other.ana.me.memberId, 3, 4);
+    const before = await countRowsByTable();
     const { orgId, ana } = await world.org();
-    for (let n = 0; n < 3; n += 1) await project(orgId, ana.me.memberId, 20, 6);
+    for (let n = 0; n < 3; n += 1) await createProject(orgId, ana.me.memberId, 20, 6);
     await world.rows(
       `insert into activity (org_id, seq, id, kind, actor, subject, data)
        select $1, n, gen_random_uuid(), 'story.created', '{}', '{}', '{}' from generate_series(1, 250) n`,
@@ -195,6 +200,6 @@ describe('an organization that was deleted', () => {
       maxPortionRows: 100,
     });
     expect(done).toBe(true);
-    expect(await everything()).toEqual(before);
+    expect(await countRowsByTable()).toEqual(before);
   });
 });

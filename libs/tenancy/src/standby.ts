@@ -16,7 +16,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type AccessCheck, type AccessCheckInput, type AccessGrant } from './access-check.ts';
-import { runAndCommit, Session } from './organization.ts';
+import { runAndCommit, DatabaseSession } from './organization.ts';
 import { TokenRightsCache } from './remembered-rights.ts';
 
 /**
@@ -33,7 +33,7 @@ export interface StandbyOptions {
   /** The maximum number of connections to the standby. */
   readonly max: number;
   /** The time limit for the standby's answer, in milliseconds. After it the primary answers. */
-  readonly answerWithinMillis: number;
+  readonly queryTimeoutMillis: number;
   readonly primary: Pool;
   readonly onIdleError: (error: Error) => void;
   /** Receives the outcome of each read that the standby might have answered. */
@@ -55,7 +55,7 @@ export interface Standby {
   read<Result>(
     visit: Omit<AccessCheckInput, 'effect' | 'claim'>,
     position: string | null,
-    work: (session: Session) => Promise<Result>,
+    work: (session: DatabaseSession) => Promise<Result>,
   ): Promise<StandbyAnswer<Result> | undefined>;
   close(): Promise<void>;
 }
@@ -72,10 +72,10 @@ interface StandbyRow {
 }
 
 export function createStandby(options: StandbyOptions): Standby {
-  const { url, max, answerWithinMillis, primary, onIdleError, onRead } = options;
+  const { url, max, queryTimeoutMillis: answerWithinMillis, primary, onIdleError, onRead } = options;
   const pool = createPool({
     ...{ url, max, role: 'muster_app', name: 'coordination-api standby', onIdleError },
-    ...{ connectWithinMillis: answerWithinMillis, answerWithinMillis },
+    ...{ connectTimeoutMillis: answerWithinMillis, queryTimeoutMillis: answerWithinMillis },
   });
   const primaryMoves = createChangeCountReader(primary);
   let restsUntil = 0;
@@ -84,7 +84,10 @@ export function createStandby(options: StandbyOptions): Standby {
     if (position === null) throw new StandbyDeclined('unasked');
     if (performance.now() < restsUntil) throw new StandbyDeclined('away');
     const { cachedRights, orgId, requiredOrgRank, target } = visit;
-    const { told, learn } = (cachedRights ?? new TokenRightsCache(null)).recall(requiredOrgRank, target);
+    const { sentRights: told, storeRights: learn } = (cachedRights ?? new TokenRightsCache(null)).recall(
+      requiredOrgRank,
+      target,
+    );
     const [, , epoch, expiresAt, projects] = told;
     if (epoch === null) throw new StandbyDeclined('rights');
     const stood = { position: '', moves: -1 };
@@ -109,7 +112,7 @@ export function createStandby(options: StandbyOptions): Standby {
       },
       orgIdOf: () => null,
     };
-    const session = new Session((statements) => sendRead(pool, statements), accessCheck);
+    const session = new DatabaseSession((statements) => sendRead(pool, statements), accessCheck);
     const primaryMoveCount = primaryMoves(orgId, epoch, expiresAt);
     const [moves, result] = await Promise.all([
       primaryMoveCount,

@@ -13,7 +13,7 @@ const actorOf = ({ chloe }: People): Actor => ({
   agentId: null,
   name: 'Chloé',
 });
-const facts = (target: string): AuditFacts => ({
+const auditFactsFor = (target: string): AuditFacts => ({
   operation: 'stories.create',
   target,
   tokenId: null,
@@ -44,7 +44,7 @@ async function commit(
 ): Promise<void> {
   const client = await world.database.owner.connect();
   try {
-    const left = trailStatement(actorOf(people), facts(label), {
+    const left = trailStatement(actorOf(people), auditFactsFor(label), {
       allowed: true,
       domainEvents: domainEvents(label, count),
     });
@@ -110,7 +110,7 @@ describe('the trail', () => {
 
   it('leaves a refusal with its reason, and nothing in the activity', async () => {
     const people = await world.org();
-    const left = trailStatement(actorOf(people), facts('x'), { allowed: false, reason: 'role' });
+    const left = trailStatement(actorOf(people), auditFactsFor('x'), { allowed: false, reason: 'role' });
     const statement = bindStatement(left, people.orgId);
     await world.rows(statement.sql, ...statement.parameters);
     expect(

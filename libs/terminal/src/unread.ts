@@ -12,7 +12,7 @@ const exitOnClosedPipe = (error: NodeJS.ErrnoException): void => {
  * Ends this process with exit code 0 as soon as the reader of its output has closed the pipe. A reader such
  * as `head` that reads only the start of a list is no failure.
  */
-export function endWhenUnread(output: NodeJS.WriteStream): void {
+export function exitWhenOutputCloses(output: NodeJS.WriteStream): void {
   output.on('error', exitOnClosedPipe);
 }
 
@@ -20,7 +20,10 @@ export function endWhenUnread(output: NodeJS.WriteStream): void {
  * Lets the process continue when the reader of its output has closed the pipe, because the exit code still
  * matters. Calls `onUnread` in that case.
  */
-export function goOnUnread(output: NodeJS.WriteStream, onUnread: () => void = () => undefined): void {
+export function continueWhenOutputCloses(
+  output: NodeJS.WriteStream,
+  onUnread: () => void = () => undefined,
+): void {
   output.off('error', exitOnClosedPipe).on('error', (error: NodeJS.ErrnoException) => {
     if (!isClosedPipeError(error)) throw error;
     onUnread();

@@ -1,13 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
 
-type LawCase<Subject extends readonly unknown[]> = readonly [name: string, ...subject: Subject];
+type RuleCase<Subject extends readonly unknown[]> = readonly [name: string, ...subject: Subject];
 
 /**
  * Checks a law on every case and throws one error that names all cases that break it, each with its reason. A
  * law without cases is a failure, too.
  */
 export async function checkEachCase<Subject extends readonly unknown[]>(
-  cases: Iterable<LawCase<Subject>>,
+  cases: Iterable<RuleCase<Subject>>,
   check: (...subject: Subject) => unknown,
   { concurrency = 1 }: { readonly concurrency?: number } = {},
 ): Promise<void> {

@@ -132,7 +132,7 @@ async function makeToken<Handlers>(
     secret.slice(-4),
     setUp.scopes ?? ['admin'],
     setUp.projectIds ?? null,
-    setUp.inbox ?? false,
+    setUp.mayReadInbox ?? false,
   );
   return Object.assign(clientOf(secret), {
     me: { memberId, agentId, handle, name: setUp.agent ?? name, token: secret },

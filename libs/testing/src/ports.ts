@@ -13,14 +13,14 @@ const portsEnd = 32_768;
  * Returns a port on which no process listens, for a program whose address must be known before it starts.
  * No outgoing connection takes the port in between; another listener still may.
  */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(minPort, portsEnd);
-    if (await isFree(port)) return port;
+    if (await isPortFree(port)) return port;
   }
 }
 
-async function isFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   const server = createServer();
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { freePort } from './ports.ts';
+import { findFreePort } from './ports.ts';
 import { waitUntil } from './until.ts';
 
 /** Returns the address that Jest's global set-up sets. */
@@ -83,10 +83,10 @@ export async function startSpecRedis(
     await waitUntil(async () => (await isUp()) || hasEnded(child));
     return hasEnded(child) ? undefined : child;
   };
-  let port = await freePort();
+  let port = await findFreePort();
   let first = await startAt(port);
   for (let draw = 1; first === undefined && draw < maxPortAttempts; draw += 1) {
-    port = await freePort();
+    port = await findFreePort();
     first = await startAt(port);
   }
   if (first === undefined) throw new Error(`Redis ended as soon as it was started: ${program}`);

@@ -97,7 +97,7 @@ export interface TokenSetUp {
   readonly agent?: string;
   readonly projectIds?: readonly string[];
   /** True if the agent may read its member's notifications. */
-  readonly inbox?: boolean;
+  readonly mayReadInbox?: boolean;
 }
 
 export interface CallSetUp {

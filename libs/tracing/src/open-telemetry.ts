@@ -79,7 +79,7 @@ const createProvider = ({
   service,
   endpoint,
   sampler,
-  sampledShare,
+  samplingRatio: sampledShare,
   batchDelayMillis,
 }: TracingOptions): TracerProvider =>
   new TracerProvider({

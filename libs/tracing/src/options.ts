@@ -15,7 +15,7 @@ export interface TracingOptions {
   readonly endpoint: string;
   readonly sampler: SamplerName;
   /** The share of traces to keep, 0 to 1, for samplers that keep a share. */
-  readonly sampledShare: number;
+  readonly samplingRatio: number;
   /** The time for which spans are batched, in milliseconds. */
   readonly batchDelayMillis: number;
   /** Called when spans could not be delivered. They are lost. */

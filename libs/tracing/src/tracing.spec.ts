@@ -16,7 +16,7 @@ import {
   type TracingOptions,
 } from './index.ts';
 
-interface Sent {
+interface SentSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
@@ -26,22 +26,24 @@ interface Sent {
 }
 
 interface Otlp {
-  readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Sent[] }[] }[];
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly { readonly spans: readonly SentSpan[] }[];
+  }[];
 }
 
 let server: Server;
-let sent: Sent[];
+let sentSpans: SentSpan[];
 let status: number;
 let faults: unknown[];
 
 beforeEach(async () => {
-  [sent, status, faults] = [[], 200, []];
+  [sentSpans, status, faults] = [[], 200, []];
   server = createServer((request, response) => {
     let body = '';
     request.on('data', (part: Buffer) => (body += part.toString()));
     request.on('end', () => {
       const { resourceSpans } = JSON.parse(body) as Otlp;
-      sent.push(...resourceSpans.flatMap((one) => one.scopeSpans.flatMap(({ spans }) => spans)));
+      sentSpans.push(...resourceSpans.flatMap((one) => one.scopeSpans.flatMap(({ spans }) => spans)));
       response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
     });
   });
@@ -59,18 +61,18 @@ const start = (more: Partial<TracingOptions> = {}): Promise<void> =>
     service: 'trial',
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sampler: 'parentbased_always_on',
-    sampledShare: 1,
+    samplingRatio: 1,
     batchDelayMillis: 60_000,
     onFault: (error) => faults.push(error),
     ...more,
   });
 
-const named = (name: string): Sent | undefined => sent.find((span) => span.name === name);
+const findSpan = (name: string): SentSpan | undefined => sentSpans.find((span) => span.name === name);
 const traceId = '0af7651916cd43dd8448eb211c80319c';
-const caller = `00-${traceId}-b7ad6b7169203331-01`;
+const traceparentHeader = `00-${traceId}-b7ad6b7169203331-01`;
 
 /** Runs work in the span of a request. */
-async function inRequest(headers: Record<string, string>, work: () => Promise<void>): Promise<void> {
+async function runInRequest(headers: Record<string, string>, work: () => Promise<void>): Promise<void> {
   const span = openSpan({ name: 'request', kind: 'server' }, headers);
   await span?.run(work);
   span?.end({}, undefined);
@@ -79,7 +81,7 @@ async function inRequest(headers: Record<string, string>, work: () => Promise<vo
 describe('without a collector', () => {
   it('work is done, and nothing goes along', async () => {
     expect(isTracing()).toBe(false);
-    expect(openSpan({ name: 'request' }, { traceparent: caller })).toBeUndefined();
+    expect(openSpan({ name: 'request' }, { traceparent: traceparentHeader })).toBeUndefined();
     expect(
       await inSpan(
         () => ({ name: 'work' }),
@@ -89,7 +91,7 @@ describe('without a collector', () => {
     expect(
       await inLinkedSpan(
         () => ({ name: 'job' }),
-        [caller],
+        [traceparentHeader],
         () => Promise.resolve(2),
       ),
     ).toBe(2);
@@ -102,7 +104,7 @@ describe('with one', () => {
   it('a request goes on from its caller, what is done for it from the request, and so does what it asks', async () => {
     await start();
     let passedOn = '';
-    await inRequest({ traceparent: caller }, async () => {
+    await runInRequest({ traceparent: traceparentHeader }, async () => {
       describeSpan('stories.get', { 'muster.outcome': 'ok' });
       await inSpan(
         () => ({ name: 'ask' }),
@@ -110,16 +112,16 @@ describe('with one', () => {
       );
     });
     await stopTracing();
-    expect(named('stories.get')).toMatchObject({ traceId, parentSpanId: 'b7ad6b7169203331' });
-    expect(named('ask')).toMatchObject({ traceId, parentSpanId: named('stories.get')?.spanId });
-    expect(passedOn).toBe(`00-${traceId}-${named('ask')?.spanId ?? ''}-01`);
+    expect(findSpan('stories.get')).toMatchObject({ traceId, parentSpanId: 'b7ad6b7169203331' });
+    expect(findSpan('ask')).toMatchObject({ traceId, parentSpanId: findSpan('stories.get')?.spanId });
+    expect(passedOn).toBe(`00-${traceId}-${findSpan('ask')?.spanId ?? ''}-01`);
   });
 
   it('a header that is none begins a trace like no header', async () => {
     await start();
-    await inRequest({ traceparent: '00-nonsense-01' }, () => Promise.resolve());
+    await runInRequest({ traceparent: '00-nonsense-01' }, () => Promise.resolve());
     await stopTracing();
-    expect(named('request')?.parentSpanId ?? '').toBe('');
+    expect(findSpan('request')?.parentSpanId ?? '').toBe('');
   });
 
   it('work of nobody begins none', async () => {
@@ -129,7 +131,7 @@ describe('with one', () => {
       () => Promise.resolve(),
     );
     await stopTracing();
-    expect(sent).toEqual([]);
+    expect(sentSpans).toEqual([]);
   });
 
   it('a job is a child of the first that asked, linked to the others, whatever any of them said', async () => {
@@ -137,11 +139,11 @@ describe('with one', () => {
     const other = `00-${'b'.repeat(32)}-${'c'.repeat(16)}-01`;
     await inLinkedSpan(
       () => ({ name: 'job' }),
-      [caller, 'nonsense', other],
+      [traceparentHeader, 'nonsense', other],
       () => Promise.resolve(),
     );
     await stopTracing();
-    expect(named('job')).toMatchObject({ traceId, links: [{ traceId: 'b'.repeat(32) }] });
+    expect(findSpan('job')).toMatchObject({ traceId, links: [{ traceId: 'b'.repeat(32) }] });
   });
 
   it('a failure is one, by its name alone; a refusal is an answer', async () => {
@@ -151,29 +153,29 @@ describe('with one', () => {
         () => ({ name }),
         () => Promise.reject(error),
       ).catch(() => undefined);
-    await inRequest({}, async () => {
+    await runInRequest({}, async () => {
       await failing('failed', new TypeError('what somebody wrote'));
       await failing('refused', Object.assign(new Error('no'), { status: 409 }));
     });
     await stopTracing();
-    expect([named('failed')?.status.code, named('refused')?.status.code ?? 0]).toEqual([2, 0]);
-    expect(JSON.stringify(sent)).toContain('TypeError');
-    expect(JSON.stringify(sent)).not.toContain('what somebody wrote');
+    expect([findSpan('failed')?.status.code, findSpan('refused')?.status.code ?? 0]).toEqual([2, 0]);
+    expect(JSON.stringify(sentSpans)).toContain('TypeError');
+    expect(JSON.stringify(sentSpans)).not.toContain('what somebody wrote');
   });
 
   it.each([
     ['parentbased_always_on', `00-${traceId}-b7ad6b7169203331-00`, 0],
-    ['parentbased_always_off', caller, 1],
+    ['parentbased_always_off', traceparentHeader, 1],
     ['parentbased_traceidratio', '', 0],
-    ['traceidratio', caller, 0],
-    ['always_off', caller, 0],
+    ['traceidratio', traceparentHeader, 0],
+    ['always_off', traceparentHeader, 0],
     ['always_on', `00-${traceId}-b7ad6b7169203331-00`, 1],
   ] as const)('%s, called by "%s", keeps %d', async (sampler, traceparent, kept) => {
-    await start({ sampler, sampledShare: 0 });
+    await start({ sampler, samplingRatio: 0 });
     let flags = '';
-    await inRequest({ traceparent }, async () => void (flags = traceParent()?.slice(-2) ?? ''));
+    await runInRequest({ traceparent }, async () => void (flags = traceParent()?.slice(-2) ?? ''));
     await stopTracing();
-    expect(sent).toHaveLength(kept);
+    expect(sentSpans).toHaveLength(kept);
     // The next service makes the same sampling decision.
     expect(flags).toBe(`0${kept}`);
   });
@@ -181,7 +183,7 @@ describe('with one', () => {
   it('that refuses them, somebody is told', async () => {
     status = 400;
     await start();
-    await inRequest({}, () => Promise.resolve());
+    await runInRequest({}, () => Promise.resolve());
     await stopTracing();
     expect(faults).not.toEqual([]);
   });

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { type AppName, sourcesOf, startThrowAwayApp, type ThrowAwayApp } from '@muster/tools';
 import { type Environment } from '../apps.ts';
 
@@ -59,7 +59,7 @@ export async function startInstallation(options: MonitoredOptions): Promise<Moni
     return app;
   };
   try {
-    const gatewayPort = await freePort();
+    const gatewayPort = await findFreePort();
     const starting = [
       start('coordination-api', {
         ...{ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },

@@ -52,7 +52,7 @@ const whenWrong: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns true if the query has no series while nothing fails and nothing waits. */
-const isOfWhatWentWrong = (query: string): boolean =>
+const isFailureQuery = (query: string): boolean =>
   selectorsIn(query).every(
     ({ metric, matchers }) =>
       metric.startsWith('muster_outbox_') || matchers.some(({ label }) => label in whenWrong),
@@ -201,7 +201,7 @@ describe('what the services export', () => {
         expect(await state()).toEqual(alerts.map(({ alert }) => `${alert} ok`));
         expect(await prometheus.configuration()).toContain('docs_url: https://docs.example.com');
         const answered = async ([, query]: [string, string]) => (await prometheus.query(query)).length > 0;
-        for (const panel of ofPanels.filter(([, query]) => !isOfWhatWentWrong(query)))
+        for (const panel of ofPanels.filter(([, query]) => !isFailureQuery(query)))
           await waitUntil(() => answered(panel)).catch(() => expect(panel).toBe('answered'));
       } finally {
         await prometheus.stop();

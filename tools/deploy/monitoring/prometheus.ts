@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { waitUntil } from '@muster/testing';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { parse, stringify } from 'yaml';
 import { findProgram, repositoryRoot } from '@muster/tools';
 
@@ -63,7 +63,7 @@ export async function startPrometheus(
   }));
   const { stdout, stderr } = await run(server ?? 'prometheus', ['--version']);
   const isOld = /version 2\./.test(stdout + stderr);
-  const port = await freePort();
+  const port = await findFreePort();
   const child = spawn(
     server ?? 'prometheus',
     [

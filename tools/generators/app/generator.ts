@@ -10,7 +10,7 @@ import { type AppOptions, sourcesOf } from './sources.ts';
 
 /** The app whose deployment files a new app copies. */
 const model = 'docs';
-const modelPort = portOfApp(model, {});
+const templatePort = portOfApp(model, {});
 const dependencies = ['@muster/http', 'pino'];
 
 export default async function app(tree: Tree, options: AppOptions): Promise<void> {
@@ -19,7 +19,7 @@ export default async function app(tree: Tree, options: AppOptions): Promise<void
   const teams = new Set(read(tree, 'CODEOWNERS').match(/@muster\/[a-z]+/g));
   if (!teams.has(`@muster/${options.owner}`)) throw new Error(`CODEOWNERS knows no team ${options.owner}`);
   const offset = Math.max(...Object.values(portsOfApps).map((one) => one.offset)) + 1;
-  const port = modelPort - portsOfApps[model].offset + offset;
+  const port = templatePort - portsOfApps[model].offset + offset;
 
   const versions = versionsOf(tree);
   for (const [file, text] of Object.entries(sourcesOf(options, port, metricsPortOf(port), versions)))
@@ -136,8 +136,8 @@ function addManifests(tree: Tree, name: string, port: number): void {
   const folder = 'tools/deploy/kubernetes';
   const manifests = read(tree, `${folder}/services/${model}.yaml`)
     .replaceAll(new RegExp(`\\b${model}\\b`, 'g'), name)
-    .replaceAll(String(modelPort), String(port))
-    .replaceAll(String(metricsPortOf(modelPort)), String(metricsPortOf(port)));
+    .replaceAll(String(templatePort), String(port))
+    .replaceAll(String(metricsPortOf(templatePort)), String(metricsPortOf(port)));
   tree.write(`${folder}/services/${name}.yaml`, manifests);
   insert(tree, `${folder}/services/kustomization.yaml`, '  - ingress.yaml\n', `  - ${name}.yaml\n`);
   insert(

@@ -57,7 +57,8 @@ async function lockAndLeave(): Promise<number> {
 }
 
 const follow = (cursor: string) => as('ana').events.list({ after: cursor });
-const whereEventsAre = async (): Promise<string> => (await as('ana').events.list({ after: 'latest' })).cursor;
+const latestEventCursor = async (): Promise<string> =>
+  (await as('ana').events.list({ after: 'latest' })).cursor;
 
 beforeAll(async () => {
   folder = await makeThrowAwayFolder('muster-postgres-', await accountForPostgres());
@@ -76,7 +77,7 @@ beforeAll(async () => {
   kept = {
     lease: await acquire('ben', 'WEB-1'),
     fencingToken: await lockAndLeave(),
-    cursor: await whereEventsAre(),
+    cursor: await latestEventCursor(),
   };
   await untilCaughtUp(owner, standbyPool);
   await standbyPool.end();
@@ -87,7 +88,7 @@ beforeAll(async () => {
     lease: await acquire('chloe', 'WEB-1'),
     first: await acquire('chloe', 'WEB-2'),
     fencingToken: await lockAndLeave(),
-    cursor: await whereEventsAre(),
+    cursor: await latestEventCursor(),
   };
   await api.stop();
   await owner.end();

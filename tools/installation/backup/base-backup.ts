@@ -17,7 +17,7 @@ export const archivingTo = (archive: string): Record<string, string> => ({
 });
 
 /** Settings of a server that replays the archive up to a named restore point and then accepts writes. */
-export const restoringFrom = (archive: string, pointName: string): Record<string, string> => ({
+export const restoreSettings = (archive: string, pointName: string): Record<string, string> => ({
   restore_command: `cp '${archive}/%f' '%p'`,
   recovery_target_name: pointName,
   recovery_target_action: 'promote',
@@ -65,7 +65,7 @@ export async function takeBaseBackup(
   } finally {
     await session.end();
   }
-  await giveToPostgres(folder);
+  await chownToPostgres(folder);
 }
 
 async function copyFiles(from: string, to: string): Promise<void> {
@@ -83,7 +83,7 @@ async function copyFiles(from: string, to: string): Promise<void> {
   }
 }
 
-async function giveToPostgres(folder: string): Promise<void> {
+async function chownToPostgres(folder: string): Promise<void> {
   const account = await accountForPostgres();
   if (account === undefined) return;
   const names = await readdir(folder, { recursive: true });

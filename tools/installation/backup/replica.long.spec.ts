@@ -27,7 +27,7 @@ const minutes = 60_000;
 let folder: string;
 let primary: Postgres;
 let standby: Postgres;
-let atStandby: Pool;
+let standbyPool: Pool;
 let api: ThrowAwayApi;
 let owner: Pool;
 let tokens: Record<BackedUpMember, string>;
@@ -61,7 +61,7 @@ const startStandby = (port?: number): Promise<Postgres> =>
     ...(port !== undefined && { port }),
   });
 
-const caughtUp = (): Promise<void> => untilCaughtUp(owner, atStandby);
+const caughtUp = (): Promise<void> => untilCaughtUp(owner, standbyPool);
 
 /**
  * Pauses replay at the standby during `work`, so that the standby receives the writes of `work` only
@@ -69,15 +69,15 @@ const caughtUp = (): Promise<void> => untilCaughtUp(owner, atStandby);
  */
 async function heldBack(work: () => Promise<void>): Promise<void> {
   await caughtUp();
-  await atStandby.query('select pg_wal_replay_pause()');
+  await standbyPool.query('select pg_wal_replay_pause()');
   const isPaused = async (): Promise<boolean> =>
-    (await atStandby.query<{ state: string }>('select pg_get_wal_replay_pause_state() as state')).rows[0]
+    (await standbyPool.query<{ state: string }>('select pg_get_wal_replay_pause_state() as state')).rows[0]
       ?.state === 'paused';
   while (!(await isPaused())) await pause(10);
   try {
     await work();
   } finally {
-    await atStandby.query('select pg_wal_replay_resume()');
+    await standbyPool.query('select pg_wal_replay_resume()');
   }
   await caughtUp();
 }
@@ -105,7 +105,7 @@ beforeAll(async () => {
   tokens = await makeTeam(owner);
   await takeBaseBackup(primary.url, path.join(folder, 'cluster'), 'standby');
   standby = await startStandby();
-  atStandby = openPool(standby.url);
+  standbyPool = openPool(standby.url);
   api = await startThrowAwayApi({
     databaseUrl: primary.url,
     log: 'warn',
@@ -116,7 +116,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await api.stop();
-  await Promise.all([owner.end(), atStandby.end()]);
+  await Promise.all([owner.end(), standbyPool.end()]);
   await standby.stop();
   await primary.stop();
   await rm(folder, { recursive: true });
@@ -277,12 +277,12 @@ describe('a standby that is away', () => {
     'costs its callers nothing: the primary answers, and the standby does again once it is back',
     async () => {
       const caller = await known(await tokenOf(owner, 'ana'));
-      await atStandby.end();
+      await standbyPool.end();
       await standby.stop();
       await caller.stories.list({ projectId: 'WEB' });
       expect(await reads()).toEqual({ away: 1 });
       standby = await startStandby(standby.port);
-      atStandby = openPool(standby.url);
+      standbyPool = openPool(standby.url);
       do await caller.stories.list({ projectId: 'WEB' });
       while ((await reads())['standby'] === undefined);
     },
@@ -308,7 +308,7 @@ describe('a standby that takes over', () => {
     await api.stop();
     primary.kill();
     await primary.exited;
-    await promote(atStandby);
+    await promote(standbyPool);
     api = await startThrowAwayApi({
       databaseUrl: standby.url,
       log: 'warn',
@@ -338,7 +338,7 @@ describe('a standby that takes over', () => {
   });
 
   it('answers nothing as a standby any more', async () => {
-    const token = await tokenOf(atStandby, 'ana');
+    const token = await tokenOf(standbyPool, 'ana');
     await as(token).stories.list({ projectId: 'WEB' });
     await reads();
     expect(await statusAt('0/0', token)).toBe(200);

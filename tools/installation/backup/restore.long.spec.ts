@@ -26,7 +26,7 @@ import {
   type ThrowAwayApi,
   type ThrowAwayApp,
 } from '@muster/tools';
-import { archivingTo, nameThisMoment, restoringFrom, takeBaseBackup } from './base-backup.ts';
+import { archivingTo, nameThisMoment, restoreSettings, takeBaseBackup } from './base-backup.ts';
 
 const minutes = 60_000;
 
@@ -101,7 +101,7 @@ async function addPeople(databaseUrl: string): Promise<Record<'ana' | 'ben' | 'c
 }
 
 /** Reads everything in the organization that this caller may read. */
-async function whatIsThere(client: Client, executionId: string): Promise<unknown> {
+async function snapshotState(client: Client, executionId: string): Promise<unknown> {
   const [stories, activity, audit, execution] = await Promise.all([
     Array.fromAsync(client.stories.list.all({ projectId: 'WEB' })),
     Array.fromAsync(client.activity.list.all({})),
@@ -160,7 +160,7 @@ beforeAll(async () => {
   await as('ana').members.invite({ email: 'noor@acme.example' });
   licenseKey = await sellLicense(before.url);
   expect(await activate(site, licenseKey, 'machine-of-ana-0001')).toBe(200);
-  seen = await whatIsThere(as('ana'), lease.executionId);
+  seen = await snapshotState(as('ana'), lease.executionId);
   await nameThisMoment(before.url, 'before_the_accident');
 
   // Simulates an accident that deletes all stories.
@@ -174,7 +174,7 @@ beforeAll(async () => {
 
   restored = await startPostgres({
     ...{ durable: true, dataDir: folder },
-    settings: restoringFrom(archive, 'before_the_accident'),
+    settings: restoreSettings(archive, 'before_the_accident'),
   });
   expect(await migrate(restored.url)).toEqual([]);
   site = await openSite(restored.url);
@@ -189,7 +189,7 @@ afterAll(async () => {
 
 describe('restored into an empty server', () => {
   it('all is there up to the moment before the accident, and nothing of after it', async () => {
-    expect(await whatIsThere(as('ana'), lease.executionId)).toEqual(seen);
+    expect(await snapshotState(as('ana'), lease.executionId)).toEqual(seen);
     expect(seen).toMatchObject({ stories: { length: 3 } });
   });
 

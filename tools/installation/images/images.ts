@@ -7,7 +7,7 @@
 //   --keep   leaves everything running for inspection
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { readBoardFile } from '@muster/import-files/board-file';
 import { exitCodeOf, repositoryRoot } from '@muster/tools';
 import { readCompose } from '../../deploy/compose.ts';
@@ -15,7 +15,7 @@ import { programs } from '../../deploy/dockerfile.ts';
 import { check, type Check } from '../../tour/check.ts';
 import { type Instance } from '../../tour/instance.ts';
 import { spendAgentDay } from '../../tour/mcp/day.ts';
-import { spendDay } from '../../tour/morning.ts';
+import { runTourDay } from '../../tour/morning.ts';
 import { show, showCheck } from '../../tour/show.ts';
 import { baseImages, buildArguments, npmSettings, provideBase } from './bases.ts';
 import { type Engine, startEngine } from './engine.ts';
@@ -116,7 +116,7 @@ async function goThrough(engine: Engine, installation: ComposeInstallation): Pro
   const checks = [...(await checkHardening(engine, installation, own)), await checkEdge(installation)];
   const instance = await instanceOf(engine, installation);
   const board = await readBoardFile(path.join(repositoryRoot, 'tools/tour/board.json'));
-  checks.push(...(await spendDay(instance, board, `tour-${Date.now().toString(36)}`)));
+  checks.push(...(await runTourDay(instance, board, `tour-${Date.now().toString(36)}`)));
   checks.push(...(await spendAgentDay(instance, `day-${Date.now().toString(36)}`)));
   checks.push(...(await upgradeUnderCalls(engine, installation, instance, 'two', own)));
   return checks;
@@ -154,7 +154,7 @@ async function run(): Promise<boolean> {
   let isKept = false;
   try {
     show(`Muster's images, by podman ${engine.version}`);
-    const variables = await settings([await freePort(), await freePort(), await freePort()]);
+    const variables = await settings([await findFreePort(), await findFreePort(), await findFreePort()]);
     for (const image of await baseImages(variables))
       await timed(
         image,

@@ -66,7 +66,7 @@ export async function settings(ports: readonly [number, number, number]): Promis
 }
 
 /** Runs the health checks of starting containers. Docker does this by itself, podman needs systemd for it. */
-function askWhetherWell(engine: Engine): () => Promise<void> {
+function createHealthCheck(engine: Engine): () => Promise<void> {
   let isOver = engine.hasTimers;
   const asking = (async () => {
     while (!isOver) {
@@ -83,7 +83,7 @@ function askWhetherWell(engine: Engine): () => Promise<void> {
 }
 
 /** Returns the last log lines of the containers that exited with an error. */
-async function lastWords(engine: Engine): Promise<string> {
+async function recentLogs(engine: Engine): Promise<string> {
   const format = '{{.ExitCode}} {{.Names}}';
   const ended = await engine.run('podman', 'ps', '--all', '--filter', 'status=exited', '--format', format);
   const failed = ended.split('\n').filter((line) => /^[1-9]/.test(line));
@@ -118,11 +118,11 @@ export async function install(
       ...['--env-file', environmentFile, ...files, ...args],
     );
     return run.catch(async (error: unknown) => {
-      const said = await lastWords(engine);
+      const said = await recentLogs(engine);
       throw new Error(`${String(error)}\n${said}`, { cause: error });
     });
   };
-  const stopAsking = askWhetherWell(engine);
+  const stopAsking = createHealthCheck(engine);
   return {
     compose,
     containers: async () => {

@@ -36,7 +36,7 @@ export interface ScaleServers {
    * a move.
    */
   readonly apiUrl: (nth: number) => string;
-  readonly found: (slug: string, node: string) => Promise<Founded>;
+  readonly foundOrg: (slug: string, node: string) => Promise<Founded>;
   readonly rowsAt: <Row>(at: Node, sql: string, ...values: unknown[]) => Promise<Row[]>;
   /** Counts the rows of an organization in all tables. */
   readonly countAt: (at: Node, orgId: string) => Promise<number>;
@@ -156,6 +156,6 @@ export function useGround(
     ...{ home, east, apiUrl, rowsAt, countAt, leftAt },
     nodes: () => running.servers.nodes,
     eastUrl: () => running.servers.eastUrl,
-    found: (slug, node) => foundOrganization(home(), apiUrl(0), slug, node),
+    foundOrg: (slug, node) => foundOrganization(home(), apiUrl(0), slug, node),
   };
 }

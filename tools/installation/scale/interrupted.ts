@@ -17,7 +17,7 @@ export function itSurvivesInterruptions(jest: Specs, ground: ScaleServers): void
 
 function itWaitsForTransactions(
   { describe, expect, it }: Specs,
-  { nodes, home, east, found, rowsAt, countAt }: ScaleServers,
+  { nodes, home, east, foundOrg: found, rowsAt, countAt }: ScaleServers,
 ): void {
   describe('a transaction that is under way', () => {
     const insert = (orgId: string, name: string) =>
@@ -107,7 +107,7 @@ function itWaitsForTransactions(
 
 function itOpensTheNewServerLast(
   { describe, expect, it }: Specs,
-  { nodes, home, east, found, rowsAt, leftAt }: ScaleServers,
+  { nodes, home, east, foundOrg: found, rowsAt, leftAt }: ScaleServers,
 ): void {
   describe('the new server', () => {
     it(
@@ -184,7 +184,7 @@ function itOpensTheNewServerLast(
 
 function itStaysWhereItIsCutOff(
   { describe, expect, it }: Specs,
-  { nodes, home, east, found, rowsAt, countAt, leftAt }: ScaleServers,
+  { nodes, home, east, foundOrg: found, rowsAt, countAt, leftAt }: ScaleServers,
 ): void {
   describe('a move that is cut off', () => {
     const crash = new Error('cut off by the spec');

@@ -9,7 +9,7 @@ import { waitUntil } from '@muster/testing';
 import { type Founded, type ScaleServers, type Jest, minutes, nothing } from './ground.ts';
 import { itSurvivesInterruptions } from './interrupted.ts';
 import { nodeName } from './servers.ts';
-import { startWriter, type Written } from './writers.ts';
+import { startWriter, type WrittenIds } from './writers.ts';
 
 const writers = 8;
 const shortRestMillis = 5;
@@ -29,7 +29,7 @@ async function moveUnderWriters(
   ground: ScaleServers,
   { orgId, token, projectId }: Founded,
   to: Node,
-): Promise<{ readonly moved: MoveResult; readonly all: Written[]; readonly longestGapMillis: number }> {
+): Promise<{ readonly moved: MoveResult; readonly all: WrittenIds[]; readonly longestGapMillis: number }> {
   let rest = shortRestMillis;
   const writing = Array.from({ length: writers }, (_, who) =>
     startWriter(connect({ baseUrl: ground.apiUrl(who), token }), projectId, () => rest),
@@ -54,11 +54,11 @@ async function moveUnderWriters(
 }
 
 function itMovesUnderWriters({ beforeAll, describe, expect, it }: Jest, ground: ScaleServers): void {
-  const { home, east, found, rowsAt, countAt, leftAt } = ground;
+  const { home, east, foundOrg: found, rowsAt, countAt, leftAt } = ground;
   describe('an organization that moves while eight people write', () => {
     let acme: Founded;
     let other: Founded;
-    const written: Written[] = [];
+    const written: WrittenIds[] = [];
     const expectAll = async (at: Node): Promise<void> => {
       for (const table of ['stories', 'comments', 'executions'] as const) {
         const rows = await rowsAt<{ id: string }>(
@@ -84,7 +84,7 @@ function itMovesUnderWriters({ beforeAll, describe, expect, it }: Jest, ground: 
         written.push(...all);
         await neighbour.stop();
         process.stderr.write(
-          `moved ${moved.rows} rows: closed for ${moved.closedMillis} ms, the longest pause of a writer ${Math.round(longestGapMillis)} ms\n`,
+          `moved ${moved.movedRowCount} rows: closed for ${moved.closedMillis} ms, the longest pause of a writer ${Math.round(longestGapMillis)} ms\n`,
         );
         await expectAll(east());
       },
@@ -145,7 +145,7 @@ function itMovesUnderWriters({ beforeAll, describe, expect, it }: Jest, ground: 
 }
 
 function itLetsWorkGoOn({ describe, expect, it }: Jest, ground: ScaleServers): void {
-  const { home, east, found } = ground;
+  const { home, east, foundOrg: found } = ground;
   describe('who works in an organization that moves', () => {
     it(
       'goes on holding work, is answered by the same key, and the next holder has the next epoch',

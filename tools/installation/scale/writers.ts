@@ -6,13 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Client } from '@muster/client';
 
 /** Ids of all accepted records, by table. */
-export type Written = Readonly<Record<'stories' | 'comments' | 'executions', readonly string[]>>;
+export type WrittenIds = Readonly<Record<'stories' | 'comments' | 'executions', readonly string[]>>;
 
 export interface ScaleWriter {
   /** Number of writes that were accepted so far. */
   readonly count: () => number;
   /** Stops the writer. Rejects if a write was refused with an error that is not retried. */
-  readonly stop: () => Promise<Written & { readonly longestGapMillis: number }>;
+  readonly stop: () => Promise<WrittenIds & { readonly longestGapMillis: number }>;
 }
 
 /** Creates, comments on, acquires and renames stories. It waits for `restMillis` between two writes. */

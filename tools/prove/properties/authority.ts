@@ -10,7 +10,7 @@ import { groundsOf, type Operation, type OrgRole, type ProjectRole, type Scope }
 import { operations } from '@muster/registry';
 import {
   type ApiSite,
-  asksToComeAgain,
+  asksToRetry,
   type Invoke,
   type CallReply,
   idIn,
@@ -101,7 +101,7 @@ export function ruling(operation: Operation, kind: Kind, isAsAdmin: boolean): st
 }
 
 /** Records for calls that only the caller's admin role allows. */
-interface Stage {
+interface Fixture {
   readonly teamId: string;
   readonly leadId: string;
   readonly strangerId: string;
@@ -115,14 +115,14 @@ interface Stage {
 }
 
 /** Returns the example with the ids of the stage in place of its own. */
-const onStage = (stage: Stage, example: object): object => ({
+const onStage = (stage: Fixture, example: object): object => ({
   ...example,
   ...Object.fromEntries(Object.entries(stage).filter(([name]) => name in example)),
 });
 
 const ofWebhooks = [...operations.keys()].filter((name) => /^webhooks\.(?!create$|list$)/.test(name));
 const takesStage = ['agents.catalog.delete', 'views.update', 'views.delete', 'budgets.delete', ...ofWebhooks];
-const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object>> = {
+const asAdmin: Readonly<Record<string, (stage: Fixture, example: object) => object>> = {
   'teams.update': ({ teamId }) => ({ teamId, description: 'x' }),
   'teams.members.add': ({ teamId, strangerId }) => ({ teamId, memberId: strangerId }),
   'teams.members.setRole': ({ teamId, leadId }) => ({ teamId, memberId: leadId, role: 'lead' }),
@@ -143,9 +143,9 @@ const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object
 async function setStage(
   owner: Invoke,
   other: Invoke,
-  who: Pick<Stage, 'leadId' | 'strangerId'>,
+  who: Pick<Fixture, 'leadId' | 'strangerId'>,
   index: number,
-): Promise<Stage> {
+): Promise<Fixture> {
   const slug = `stage-${index}`;
   const teamId = idIn(await owner('teams.create', { name: slug }), 'team');
   await owner('teams.members.add', { teamId, memberId: who.leadId, role: 'lead' });
@@ -200,7 +200,7 @@ function violationIn(
 }
 
 const atOnce = 6;
-const mostAgain = 5;
+const maxRetries = 5;
 
 interface Extent {
   readonly kinds: readonly Kind[];
@@ -252,7 +252,7 @@ const run: RunProperty<Extent> = async (
       let heard = await call(operation, params);
       // Concurrent calls wait for each other, on a busy machine longer than the API allows. The resulting 503
       // says nothing about rights, so the call is retried.
-      for (let again = 0; asksToComeAgain(heard) && again < mostAgain; again += 1) {
+      for (let again = 0; asksToRetry(heard) && again < maxRetries; again += 1) {
         await pause(Number(heard.retryAfter) * 1_000);
         heard = await call(operation, params);
       }

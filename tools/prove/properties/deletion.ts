@@ -32,7 +32,7 @@ const remover = path.join(import.meta.dirname, 'deletion/remover.ts');
  */
 const tablesOfOrganizations: Readonly<Record<string, number>> = { rights_epochs: 1, search_words: 2 };
 /** The number of stories that one statement inserts. */
-const atOnce = 500;
+const batchSize = 500;
 /** The minimum number of removals with concurrent calls. With fewer, their median means nothing. */
 const leastRounds = 3;
 /**
@@ -160,8 +160,8 @@ async function arrange(owner: Pool, { stories, commentsPerStory }: Extent): Prom
       values ('${orgId}', '${projectId}', '${projectId}', 'Large', 'org', 'hosted', now());
     insert into board_columns (org_id, id, project_id, name, status, position)
       values ('${orgId}', '${columnId}', '${projectId}', 'Backlog', 'backlog', 0)`);
-  for (let first = 1; first <= stories; first += atOnce) {
-    const last = Math.min(first + atOnce - 1, stories);
+  for (let first = 1; first <= stories; first += batchSize) {
+    const last = Math.min(first + batchSize - 1, stories);
     await owner.query(`
       begin;
       select set_config('muster.counts', 'by hand', true);

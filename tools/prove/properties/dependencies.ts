@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { findBreakables } from '../breakable.ts';
 import {
   type ApiSite,
-  asksToComeAgain,
+  asksToRetry,
   type Invoke,
   type CallReply,
   idIn,
@@ -91,7 +91,7 @@ async function begin(setting: RunSetup, extent: Extent, removals: readonly Guard
 }
 
 /** Makes concurrent calls while `act` runs, and returns their answers. */
-async function heardDuring(call: () => Promise<CallReply>, act: () => Promise<void>): Promise<CallReply[]> {
+async function repliesDuring(call: () => Promise<CallReply>, act: () => Promise<void>): Promise<CallReply[]> {
   const heard: CallReply[] = [];
   const work = async (): Promise<void> => {
     const one = await call();
@@ -111,7 +111,7 @@ async function killPostgres({ setting, extent, callers, api, violations, call }:
   const isReady = async (): Promise<boolean> => isServed(await callers.get(api.url, '/readyz'));
   let kills = 0;
   let latest = 0;
-  const heard = await heardDuring(call, async () => {
+  const heard = await repliesDuring(call, async () => {
     for (; kills < extent.postgresKills; kills += 1) {
       await postgres.kill();
       if (!(await comesToBe(async () => !(await isReady()), patienceMillis)))
@@ -126,8 +126,8 @@ async function killPostgres({ setting, extent, callers, api, violations, call }:
   if (!api.isAlive()) violations.push('the process has ended');
   if (extent.isTimed && latest > mostReadyMillis)
     violations.push(`it was ready ${Math.round(latest)} ms after Postgres was`);
-  violations.push(...oddAmong(heard, 'calls', (one) => isServed(one) || asksToComeAgain(one)));
-  return { kills, calls: heard.length, away: heard.filter(asksToComeAgain).length, latest };
+  violations.push(...oddAmong(heard, 'calls', (one) => isServed(one) || asksToRetry(one)));
+  return { kills, calls: heard.length, away: heard.filter(asksToRetry).length, latest };
 }
 
 async function takeRedisAway({ setting, extent, api, violations, write }: Course) {
@@ -135,7 +135,7 @@ async function takeRedisAway({ setting, extent, api, violations, write }: Course
   let writes = 0;
   let slowest = 0;
   for (const { how, millis } of extent.outages) {
-    const heard = await heardDuring(write, async () => {
+    const heard = await repliesDuring(write, async () => {
       if (how === 'killed') await redis.kill();
       else process.kill(redis.process.pid, 'SIGSTOP');
       try {
@@ -149,7 +149,7 @@ async function takeRedisAway({ setting, extent, api, violations, write }: Course
     const p99 = millisOf(heard, 0.99);
     slowest = Math.max(slowest, p99);
     // On a busy machine Postgres may be slow too, so a refusal that asks to retry is acceptable there.
-    const isFine = (one: CallReply): boolean => isServed(one) || (!extent.isTimed && asksToComeAgain(one));
+    const isFine = (one: CallReply): boolean => isServed(one) || (!extent.isTimed && asksToRetry(one));
     violations.push(...oddAmong(heard, `writes while Redis was ${how}`, isFine));
     if (heard.length === 0) violations.push(`Redis ${how}: nothing was written meanwhile`);
     if (extent.isTimed && p99 > mostWriteMillis)

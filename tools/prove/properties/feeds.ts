@@ -43,7 +43,7 @@ const run: RunProperty<number> = async ({ seed, services }, least, removals) => 
   const desk = await openDesk(team, services, { removals, max: writers });
   const readers = await openDesk(team, services, { max: 3 });
   const { ana } = team.people;
-  const works = await beginWorks(team, desk);
+  const works = await startWork(team, desk);
   const executionIds = works.map(({ executionId }) => executionId);
 
   const followers = [
@@ -53,17 +53,17 @@ const run: RunProperty<number> = async ({ seed, services }, least, removals) => 
   ];
   let written = 0;
   await during(
-    followers.map(({ look }) => look),
+    followers.map(({ poll: look }) => look),
     async () => {
       written = await writeAll(team, desk, works, { seed, least });
     },
   );
   // All writes are committed by now, so a last look must find all events that a follower has not seen yet.
-  for (const follower of followers) await follower.look();
+  for (const follower of followers) await follower.poll();
   return report(team, followers, written);
 };
 
-async function beginWorks(team: TestTeam, desk: Desk): Promise<Work[]> {
+async function startWork(team: TestTeam, desk: Desk): Promise<Work[]> {
   const works: Work[] = [];
   for (let made = 0; made < boards; made += 1) {
     const { ids } = await makeBoard(team, everyHands);
@@ -118,7 +118,7 @@ async function report(team: TestTeam, followers: readonly FeedFollower[], writes
     );
     const events = followed.reduce((sum, { all }) => sum + all.length, 0);
     if (events < writes) violations.push(`${name} could see ${events} events of ${writes} writes`);
-    looks += follower.looked();
+    looks += follower.pollCount();
   }
   const events = (await total('activity')) + (await total('execution_events'));
   return { violations, figures: { writers, events, followers: followers.length, looks } };

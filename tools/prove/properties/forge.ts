@@ -23,7 +23,7 @@ import { comesToBe, openSite, type Site } from '../site.ts';
 interface Extent {
   readonly lives: number;
   /** In one of this many lives a token reports the merge before the forge does. */
-  readonly oneReportedOf: number;
+  readonly reportEveryNth: number;
 }
 
 const livesAtOnce = 8;
@@ -58,7 +58,11 @@ const lifeOf = (nth: number): PullRequestExample => ({
   ...{ base: 'main', title: 'Land it', body: null },
 });
 
-const run: RunProperty<Extent> = async ({ seed, services }, { lives, oneReportedOf }, removals) => {
+const run: RunProperty<Extent> = async (
+  { seed, services },
+  { lives, reportEveryNth: oneReportedOf },
+  removals,
+) => {
   const dice = new Dice(seed);
   const site = await openSite(services, { people: 1, removals });
   await site.startWorker();
@@ -227,14 +231,14 @@ export const forge = property<Extent>({
   name: 'forge',
   promise:
     'What a forge signs about a pull request leads to the same result in any order, doubled, late and at once, and no token lands work by reporting it merged.',
-  short: { lives: 16, oneReportedOf: 4 },
-  long: { lives: 1_000, oneReportedOf: 10 },
+  short: { lives: 16, reportEveryNth: 4 },
+  long: { lives: 1_000, reportEveryNth: 10 },
   run,
   controls: [
     {
       name: 'the report of a token is stored as verified by the forge',
       leftTo: 'nx long',
-      extent: { lives: 4, oneReportedOf: 2 },
+      extent: { lives: 4, reportEveryNth: 2 },
       without: [
         without('a token reports, and verifies nothing', (trust) => `coalesce('verified', ${trust}::text)`),
       ],

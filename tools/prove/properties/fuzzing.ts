@@ -16,7 +16,7 @@ import {
 import fc from 'fast-check';
 import { metricOf, openCallers } from '../callers.ts';
 import { type GuardRemoval, without } from '../guards.ts';
-import { type TestSite, startHouse } from '../house.ts';
+import { type TestSite, startTestSite } from '../house.ts';
 import { foundOrganization } from '../organization.ts';
 import { property, type Findings, type RunSetup } from '../property.ts';
 
@@ -36,7 +36,7 @@ const ways = ['path', 'dispatcher', 'tool'] as const;
 type Way = (typeof ways)[number];
 
 const atOnce = 4;
-const mostTold = 20;
+const maxReported = 20;
 
 /**
  * Creates the callers' tokens. The owner's token appears most often, because other callers are refused early.
@@ -54,7 +54,7 @@ async function foundTeam({ database }: TestSite): Promise<readonly string[]> {
 }
 
 async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Findings> {
-  const house = await startHouse(setting.services, { api: removals });
+  const house = await startTestSite(setting.services, { api: removals });
   const { api, gateway } = house;
   const callers = openCallers(setting.services);
   const violations: string[] = [];
@@ -135,7 +135,7 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
   if (holes !== 0) violations.push(`Postgres refused ${holes} values`);
   if (counts.answered === 0) violations.push('nothing was answered');
   return {
-    violations: violations.slice(0, mostTold),
+    violations: violations.slice(0, maxReported),
     figures: { requests: counts.requests, 'of them answered': counts.answered, known: knownFailures.length },
   };
 }

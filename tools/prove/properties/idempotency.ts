@@ -3,7 +3,7 @@
  * out. Each write must happen exactly once.
  */
 import { Dice } from '@muster/tools';
-import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
+import { type Pauses, runUnderFaults, wreak } from '../havoc.ts';
 import { property, type Findings, type RunSetup } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
 import { newTally, type WriteCounts, write } from './idempotency/writes.ts';
@@ -12,17 +12,17 @@ interface Extent {
   readonly writes: number;
   /** The minimum number of times that Postgres and the API must each be killed. */
   readonly kills: number;
-  readonly betweenKills: Pauses;
+  readonly killPauses: Pauses;
   readonly keyed: boolean;
 }
 
-const short: Extent = { writes: 200, kills: 1, betweenKills: { least: 200, most: 500 }, keyed: true };
-const long: Extent = { writes: 10_000, kills: 6, betweenKills: { least: 1_000, most: 5_000 }, keyed: true };
+const short: Extent = { writes: 200, kills: 1, killPauses: { least: 200, most: 500 }, keyed: true };
+const long: Extent = { writes: 10_000, kills: 6, killPauses: { least: 1_000, most: 5_000 }, keyed: true };
 
 const writers = 24;
 const people = 4;
 const stories = 12;
-const betweenBreaks = { least: 100, most: 500 };
+const faultPauses = { least: 100, most: 500 };
 
 async function run({ seed, services }: RunSetup, wanted: Extent): Promise<Findings> {
   const dice = new Dice(seed);
@@ -31,9 +31,9 @@ async function run({ seed, services }: RunSetup, wanted: Extent): Promise<Findin
   const storyIds = await site.makeStories(stories);
   const tally = newTally();
 
-  const lines = copies.flatMap((copy) => copy.lines);
-  const breaking = wreak(dice.another(), betweenBreaks, () => void dice.pick(lines).breakOne(dice));
-  const killing = wreak(dice.another(), wanted.betweenKills, async () => {
+  const lines = copies.flatMap((copy) => copy.proxies);
+  const breaking = wreak(dice.another(), faultPauses, () => void dice.pick(lines).breakOne(dice));
+  const killing = wreak(dice.another(), wanted.killPauses, async () => {
     if (wanted.kills === 0) return;
     const { postgres: kills, apis } = site.broken();
     await (kills <= apis ? breakables.postgres : dice.pick(copies).api).killAndStartAgain();
@@ -46,7 +46,7 @@ async function run({ seed, services }: RunSetup, wanted: Extent): Promise<Findin
     const mine = dice.another();
     while (!isEnough()) await write(site, mine, tally, { storyId: mine.pick(storyIds), keyed: wanted.keyed });
   };
-  await whileWreaking([breaking, killing], () =>
+  await runUnderFaults([breaking, killing], () =>
     Promise.all(Array.from({ length: writers }, () => writeAll())),
   );
   const broken = site.broken();

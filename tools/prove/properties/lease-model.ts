@@ -11,7 +11,7 @@ import { commands } from './lease-model/commands.ts';
 import { brokenInvariants } from './lease-model/invariants.ts';
 import { type Model, newModel, type ModelPolicy } from './lease-model/model.ts';
 import { mutants } from './lease-model/mutants.ts';
-import { onBoard, type Real } from './lease-model/real.ts';
+import { createReal, type Real } from './lease-model/real.ts';
 
 /** The largest number of consecutive commands on one board. */
 const mostInARow = 80;
@@ -38,7 +38,7 @@ const sumOf = ({ counts }: Course, isRefusal: boolean): number =>
 
 async function row(course: Course, policy: ModelPolicy, drawn: Drawn): Promise<void> {
   const board = await makeBoard(course.team, policy);
-  const setUp = () => ({ model: newModel(policy), real: onBoard(board, course.desk, course.counts) });
+  const setUp = () => ({ model: newModel(policy), real: createReal(board, course.desk, course.counts) });
   await fc.asyncModelRun<Model, Real, false, Model>(setUp, drawn);
   const broken = await brokenInvariants(board);
   if (broken.length > 0) throw new Error(broken.join('; '));

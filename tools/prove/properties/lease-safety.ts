@@ -3,7 +3,7 @@
  * The seed repeats the random choices but not the timing, so a repeated run may differ.
  */
 import { Dice } from '@muster/tools';
-import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
+import { type Pauses, runUnderFaults, wreak } from '../havoc.ts';
 import { property, type RunProperty } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
 import { type Course, type Deed, hold, type UnitRef } from './lease-safety/holders.ts';
@@ -39,7 +39,7 @@ const people = 8;
 /** The number of holders. The first one leads the project and may take over leases. */
 const holders = 12;
 const stories = 10;
-const betweenBreaks = { least: 50, most: 350 };
+const faultPauses = { least: 50, most: 350 };
 /** The number of rounds within which a control must fail. */
 const mostRounds = 12;
 
@@ -103,8 +103,8 @@ async function beInHavoc(
   const { postgres } = site.breakables;
   const began = performance.now();
   const before = site.broken();
-  const lines = site.copies.flatMap((copy) => copy.lines);
-  const breaking = wreak(dice.another(), betweenBreaks, () => void dice.pick(lines).breakOne(dice));
+  const lines = site.copies.flatMap((copy) => copy.proxies);
+  const breaking = wreak(dice.another(), faultPauses, () => void dice.pick(lines).breakOne(dice));
   const killing = wreak(dice.another(), betweenKills, () => postgres.killAndStartAgain());
   const isOver = (): boolean => {
     const now = site.broken();
@@ -118,7 +118,7 @@ async function beInHavoc(
     const nth = index % site.people.length;
     return hold({ ...course, isOver }, dice.another(), site.people[nth] ?? site.people[0], nth === 0);
   };
-  await whileWreaking([breaking, killing], () =>
+  await runUnderFaults([breaking, killing], () =>
     Promise.all(Array.from({ length: holders }, (_, index) => holdAs(index))),
   );
 }

@@ -104,7 +104,7 @@ async function crowd(site: LicenseSite, dice: Dice, sold: readonly Sold[], steps
  * Reports licenses whose events are impossible. Events are ordered by their epoch. At an equal epoch, an
  * activation comes after a release or transfer.
  */
-async function wrongInTrail(site: LicenseSite): Promise<string[]> {
+async function auditProblems(site: LicenseSite): Promise<string[]> {
   const { rows } = await site.owner.query<{ id: string; kinds: string[]; limit: number; held: number }>(
     `select l.id, l.machine_limit as limit,
        (select count(*)::int from licenses.held_machines h where h.license_id = l.id) as held,
@@ -166,7 +166,7 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
       violations.push(...(await crowd(site, dice, sold, steps)));
     });
   }
-  violations.push(...(await wrongInTrail(site)));
+  violations.push(...(await auditProblems(site)));
   return site.report(violations, { scenes: times * scenes.length, steps: steps * machines.length });
 }
 

@@ -12,7 +12,7 @@ interface Extent {
 }
 
 /** The numbers of machine slots. Half of the licenses have one, the others have three. */
-const slotsOfEach = [1, 3];
+const slotCounts = [1, 3];
 /** The number of activations that wait for a license's lock before one of them gets it. */
 const meeting = 3;
 
@@ -43,10 +43,10 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
   const site = await openLicenseSite(setting.services, removals);
   const violations: string[] = [];
   let wanted = 0;
-  for (const slots of slotsOfEach) {
+  for (const slots of slotCounts) {
     const plan = `slots-${slots}`;
     await site.makePlan({ name: plan, machines: slots });
-    for (const { id, key } of await site.issue(plan, extent.licenses / slotsOfEach.length)) {
+    for (const { id, key } of await site.issue(plan, extent.licenses / slotCounts.length)) {
       const [winners, odd] = await raceFor(site, key, extent);
       violations.push(...odd);
       wanted += slots;

@@ -62,7 +62,7 @@ const run: RunProperty<Extent> = async ({ seed, services }, { licenses, breaks }
   }, lostAfterMillis);
   const { rows } = await site.owner.query<{ id: string }>('select id from licenses.license_events');
   const ids = rows.map(({ id }) => id);
-  const violations = [...strayIn([...inbox.taken.keys()], ids), ...inbox.wrong.slice(0, 5)];
+  const violations = [...strayIn([...inbox.taken.keys()], ids), ...inbox.problems.slice(0, 5)];
   return site.report(violations, { events: ids.length });
 };
 

@@ -11,7 +11,7 @@ import { repositoryRoot, type ThrowAwayApp } from '@muster/tools';
 import { beginWork, idIn, openCallers } from '../callers.ts';
 import { without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { type TestSite, residentMebibytes, startHouse } from '../house.ts';
+import { type TestSite, residentMebibytes, startTestSite } from '../house.ts';
 import { foundOrganization } from '../organization.ts';
 import { property, type RunProperty, type RunSetup } from '../property.ts';
 import { type Scope } from '../services.ts';
@@ -66,7 +66,7 @@ async function arrange({ services }: RunSetup, { database, api }: TestSite, text
 }
 
 /** A service whose memory is measured. */
-interface Watched {
+interface WatchedApp {
   readonly name: string;
   readonly app: ThrowAwayApp;
   /**
@@ -77,7 +77,7 @@ interface Watched {
   most: number;
 }
 
-async function lookAt(watched: readonly Watched[]): Promise<void> {
+async function lookAt(watched: readonly WatchedApp[]): Promise<void> {
   for (const one of watched) {
     if (one.app.isAlive()) one.most = Math.max(one.most, await residentMebibytes(one.app).catch(() => 0));
   }
@@ -140,9 +140,9 @@ function wishesOf(
 }
 
 const run: RunProperty<Extent> = async (setting, { seconds, texts, atOnce }, removals) => {
-  const house = await startHouse(setting.services, { gateway: removals });
+  const house = await startTestSite(setting.services, { gateway: removals });
   const { viewer, executionId } = await arrange(setting, house, texts);
-  const watched: Watched[] = [
+  const watched: WatchedApp[] = [
     { name: 'coordination-api', app: house.api, limit: await limitOf('coordination-api'), most: 0 },
     { name: 'mcp-gateway', app: house.gateway, limit: await limitOf('mcp-gateway'), most: 0 },
   ];

@@ -7,7 +7,7 @@ import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openQueues } from '@muster/redis/queues';
 import { Dice } from '@muster/tools';
-import { type FaultyLine, startFaultyLine } from '../faulty-line.ts';
+import { type FaultyProxy, startFaultyProxy } from '../faulty-line.ts';
 import { type Pauses } from '../havoc.ts';
 import { property, type RunProperty } from '../property.ts';
 import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
@@ -49,7 +49,7 @@ const lostAfterMillis = 60_000;
 interface Course {
   readonly site: Site;
   readonly worker: Worker;
-  readonly line: FaultyLine;
+  readonly line: FaultyProxy;
   readonly dice: Dice;
 }
 
@@ -58,7 +58,7 @@ const run: RunProperty<Extent> = async ({ seed, services, note }, extent, remova
   const site = await openSite(services, { people });
   const { redis } = site.breakables;
   await site.breakables.flushRedis();
-  const line = await startFaultyLine(redis.url);
+  const line = await startFaultyProxy(redis.url);
   services.onStop(() => line.stop());
   // In one control the relay writes another column of the outbox row, for which the worker's login needs this
   // privilege.
@@ -94,7 +94,7 @@ const run: RunProperty<Extent> = async ({ seed, services, note }, extent, remova
   const isDrained = await quietly(course, ({ undone, held }) => undone === held);
   const drainMillis = performance.now() - Math.max(lastFaultAt, written);
   const { held } = await countRows(site);
-  if (!extent.isTimed) await timeOfHeldPasses(site);
+  if (!extent.isTimed) await expireHeldRows(site);
   const isQuiet = isDrained && (await quietly(course, ({ undone }) => undone === 0));
 
   const { all, dead } = await countRows(site);
@@ -175,7 +175,7 @@ async function countRows({ database, orgId }: Site): Promise<Rows> {
 }
 
 /** Makes reserved rows due immediately. This simulates the reservation time, which is most of a minute. */
-const timeOfHeldPasses = ({ database, orgId }: Site): Promise<unknown> =>
+const expireHeldRows = ({ database, orgId }: Site): Promise<unknown> =>
   database.owner.query('update outbox set dispatch_after = now() where org_id = $1 and done_at is null', [
     orgId,
   ]);

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  asksToComeAgain,
+  asksToRetry,
   beginWork,
   type CallReply,
   isServed,
@@ -212,7 +212,7 @@ function wrongIn(heard: readonly CallReply[]): string[] {
   const late = `half of the others were turned away only after ${Math.round(turnedAwayAfter)} ms`;
   return [
     ...(turnedAwayAfter > waited * atOnce ? [`${late}, and answers took ${Math.round(waited)}`] : []),
-    ...oddAmong(heard, 'calls', (one) => isServed(one) || asksToComeAgain(one)),
+    ...oddAmong(heard, 'calls', (one) => isServed(one) || asksToRetry(one)),
     ...(heard.some(isServed) ? [] : ['nobody was answered']),
     ...(heard.some(foundNoPlace) ? [] : [`of ${heard.length} calls none found all places taken`]),
   ];

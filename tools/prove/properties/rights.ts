@@ -6,7 +6,7 @@
 import { newId, type Pool } from '@muster/driver';
 import { startApp } from '../bundles.ts';
 import { type Callers, type CallReply, idIn, inWords, isServed, openCallers } from '../callers.ts';
-import { type TestSite, startHouse } from '../house.ts';
+import { type TestSite, startTestSite } from '../house.ts';
 import { type Control, type Property, type Findings, type RunSetup } from '../property.ts';
 import { type Scope } from '../services.ts';
 import { foundOrganization } from '../organization.ts';
@@ -16,7 +16,7 @@ import { about, type RightsChange, changes, givingOf, type RightsSubject } from 
 const callsAfter = { short: 2, long: 40 } as const;
 
 interface Place {
-  readonly house: TestSite;
+  readonly testSite: TestSite;
   /** The addresses of the API's two instances. */
   readonly apis: readonly [string, string];
 }
@@ -25,10 +25,10 @@ interface Place {
 const findPlace = (scope: Scope): Promise<Place> => scope.share('place', openPlace);
 
 async function openPlace(home: Scope): Promise<Place> {
-  const house = await startHouse(home);
+  const house = await startTestSite(home);
   const environment = { DATABASE_URL: house.database.url };
   const other = await startApp(home, 'coordination-api', { environment });
-  return { house, apis: [house.api.url, other.url] };
+  return { testSite: house, apis: [house.api.url, other.url] };
 }
 
 /** One kind of call at one of the services. */
@@ -54,7 +54,12 @@ const isToolDone = ({ status, body }: CallReply): boolean => {
   return status === 200 && result !== undefined && result.isError !== true;
 };
 
-function kindsOf({ house, apis }: Place, callers: Callers, token: string, projectId: string): Kind[] {
+function kindsOf(
+  { testSite: house, apis }: Place,
+  callers: Callers,
+  token: string,
+  projectId: string,
+): Kind[] {
   const calls = [
     { effect: 'read', operation: 'stories.list', params: { projectId } },
     { effect: 'write', operation: 'stories.create', params: { projectId, title: 'One more' } },
@@ -78,7 +83,7 @@ function kindsOf({ house, apis }: Place, callers: Callers, token: string, projec
  * Creates a member with a token. The member has the right that the change removes, and may read and write in
  * a project because of that right.
  */
-async function arrange({ house, apis }: Place, callers: Callers, change: RightsChange) {
+async function arrange({ testSite: house, apis }: Place, callers: Callers, change: RightsChange) {
   const { owner } = house.database;
   const { orgId, people } = await foundOrganization(house.database, 3);
   const [lead, member, other] = people;
@@ -136,7 +141,7 @@ async function take(place: Place, callers: Callers, change: RightsChange, most: 
     }
   });
   try {
-    await commit(place.house.database.owner, about(change.sql, subject));
+    await commit(place.testSite.database.owner, about(change.sql, subject));
     isCommitted = true;
   } catch (error) {
     hasFailed = true;
@@ -169,7 +174,7 @@ async function takeAll(
 const without = ({ trigger, on }: RightsChange): Control => ({
   name: `without the trigger ${trigger}`,
   run: async (setting) => {
-    const { owner } = (await findPlace(setting.services)).house.database;
+    const { owner } = (await findPlace(setting.services)).testSite.database;
     await owner.query(`alter table ${on} disable trigger ${trigger}`);
     try {
       const [first] = changes.filter((change) => change.trigger === trigger);

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describeExit, type ThrowAwayApp } from '@muster/tools';
 import {
   type ApiSite,
-  asksToComeAgain,
+  asksToRetry,
   beginWork,
   type CallReply,
   isServed,
@@ -36,7 +36,7 @@ interface Extent {
  * The interval of the load balancer's checks. The drain notice of an instance is much longer, because the
  * machine may be busy.
  */
-const lookMillis = 50;
+const pollMillis = 50;
 const short: Extent = { clients: 20, stops: 1, noticeMillis: 4_000, isTimed: false };
 const long: Extent = { clients: 60, stops: 10, noticeMillis: 4_000, isTimed: true };
 /** The pool is large enough for one instance to have request slots for all clients. */
@@ -76,7 +76,7 @@ const run: RunProperty<Extent> = async (
       const params = { executionId, afterSeq: 1_000, waitSeconds };
       waiting.push(callers.call(api.url, token, 'deliveryExecutions.eventsSince', params));
       const enough = heard.length + clients;
-      while (heard.length < enough) await pause(lookMillis);
+      while (heard.length < enough) await pause(pollMillis);
       if (kills) api.kill();
       else await api.stop();
       const exit = await api.exited;
@@ -90,7 +90,7 @@ const run: RunProperty<Extent> = async (
   // All clients have finished, so no call is lost if the instances are killed now.
   for (const { api } of copies) api.kill();
   // On a busy machine, a new instance may open its connection pool too late for a call.
-  const isLate = (one: CallReply): boolean => asksToComeAgain(one) && reasonOf(one) === 'database';
+  const isLate = (one: CallReply): boolean => asksToRetry(one) && reasonOf(one) === 'database';
   violations.push(...oddAmong(all, 'calls', (one) => isServed(one) || (!isTimed && isLate(one))));
   const closed = all.filter(({ closes }) => closes).length;
   return {
@@ -117,13 +117,13 @@ function trafficAt(
         if (copy.api === api) copy.isReady = isReady;
       }),
     );
-    await pause(lookMillis);
+    await pause(pollMillis);
   };
   const work = (token: string, turn: number) => async (): Promise<void> => {
     const ready = copies.filter(({ isReady }) => isReady);
     const copy = ready[turn % ready.length];
     if (copy === undefined) {
-      await pause(lookMillis);
+      await pause(pollMillis);
       return;
     }
     const [operation, params] =

@@ -116,7 +116,7 @@ const isHeld = async (house: TestSite, key: string): Promise<boolean> =>
   ['leased', 'stalled'].includes((await executionOf(house, key))?.state ?? 'none');
 
 /** Another machine asks for the story while the first machine works on it. The request must be refused. */
-async function rival(
+async function runRival(
   house: TestSite,
   key: string,
   first: WorkingRunner,
@@ -163,7 +163,7 @@ async function live(
   }
   if (life.goesElsewhere === true && (await isHeld(house, key))) return killed;
   const last = machine.start(args);
-  if (life.hasRival === true) await rival(house, key, last, agent);
+  if (life.hasRival === true) await runRival(house, key, last, agent);
   if (life.isLeft === true) {
     await last.waitFor('checkpoint');
     await comesToBe(

@@ -106,7 +106,7 @@ async function readThroughRestarts(
   await readers.close();
   return {
     violations: readers.all.flatMap((reader, index) =>
-      wrongWith(reader, all).map((what) => `reader ${index}: ${what}`),
+      problemsOf(reader, all).map((what) => `reader ${index}: ${what}`),
     ),
     figures: {
       ...{ readers: readers.all.length, copies: count, restarts, writers, events: all.length },
@@ -134,7 +134,7 @@ async function activityOf({ owner }: Database, orgId: string, after: number, pro
   return rows.map(({ id }) => id);
 }
 
-function wrongWith(reader: StreamReader, all: readonly string[]): string[] {
+function problemsOf(reader: StreamReader, all: readonly string[]): string[] {
   const ended = reader.blocks.filter(({ event }) => event === 'resync').length;
   return [
     ...differencesIn(eventIdsOf(reader), all),

@@ -65,7 +65,7 @@ const leastMillis = 5;
  * matter.
  */
 const rounds = 5;
-function usualP99(heard: readonly CallReply[]): number {
+function baselineP99(heard: readonly CallReply[]): number {
   const size = Math.ceil(heard.length / rounds);
   const ofRounds = Array.from({ length: rounds }, (_, round) =>
     millisOf(heard.slice(round * size, (round + 1) * size), 0.99),
@@ -177,8 +177,8 @@ const run: RunProperty<Extent> = async (
   violations.push(...oddAmong([...meanwhile, ...during], 'calls of others'));
   violations.push(...oddAmong(woken, 'who waited'));
   const idleAgain = await others();
-  const before = Math.max(usualP99(idle), usualP99(idleAgain));
-  const after = usualP99(meanwhile);
+  const before = Math.max(baselineP99(idle), baselineP99(idleAgain));
+  const after = baselineP99(meanwhile);
   if (isTimed && after > mostTimes * Math.max(before, leastMillis))
     violations.push(`others take ${after.toFixed(1)} ms at p99, and ${before.toFixed(1)} with no waiters`);
   return {
@@ -189,7 +189,7 @@ const run: RunProperty<Extent> = async (
       ...(isTimed && {
         'ms at p99 with no waiters': Math.round(before),
         'ms at p99 while they wait': Math.round(after),
-        'ms at p99 while they are woken': Math.round(usualP99(during)),
+        'ms at p99 while they are woken': Math.round(baselineP99(during)),
       }),
     },
   };

@@ -68,7 +68,7 @@ const run: RunProperty<Extent> = async ({ seed, services, note }, extent, remova
   const stories = await openEndpoint(course, 'story.created', 'strict');
 
   const ending = new AbortController();
-  const forwarding = bringForward(site, ending.signal);
+  const forwarding = advanceRetries(site, ending.signal);
   const writing = write(course, extent);
   // A failure is reported where this promise is awaited.
   writing.catch(() => undefined);
@@ -99,8 +99,8 @@ const run: RunProperty<Extent> = async ({ seed, services, note }, extent, remova
   await forwarding;
   return {
     violations: [
-      ...wrongWith(comments, all.comments),
-      ...wrongWith(stories, all.stories),
+      ...problemsOf(comments, all.comments),
+      ...problemsOf(stories, all.stories),
       ...disorderOf(stories),
     ],
     figures: {
@@ -145,7 +145,7 @@ const faults: Readonly<Record<FaultName, (course: Course) => Promise<void>>> = {
  * Makes all pending deliveries due repeatedly, which simulates the time between attempts. The reservation of
  * a dead worker expires after 20 seconds.
  */
-async function bringForward({ database, orgId }: Site, signal: AbortSignal): Promise<void> {
+async function advanceRetries({ database, orgId }: Site, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await database.owner
       .query(
@@ -195,13 +195,13 @@ const isSettled = async ({ database, orgId }: Site): Promise<boolean> =>
   0;
 
 /** Reports lost events, unknown events, and events with several ids or numbers. */
-function wrongWith({ kind, inbox }: Endpoint, ids: readonly string[]): string[] {
+function problemsOf({ kind, inbox }: Endpoint, ids: readonly string[]): string[] {
   const numbers = [...inbox.taken.values()].sort((a, b) => a - b);
   const gaps = numbers.filter((seq, nth) => seq !== nth + 1).length;
   return [
     ...strayIn([...inbox.taken.keys()], ids).map((what) => `${kind}: ${what}`),
     ...(gaps > 0 ? [`${gaps} numbers of ${kind} are not the ones after those before`] : []),
-    ...inbox.wrong.slice(0, 5),
+    ...inbox.problems.slice(0, 5),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { type Comment } from '@muster/contract';
 import { Check } from '../check.ts';
-import { type CommentTruth, listStories, type Tour, truthOf } from '../tour-state.ts';
+import { type ExpectedComment, listStories, type Tour, truthOf } from '../tour-state.ts';
 
 /** Reads everything back, and compares it with the acknowledged writes. */
 export const checkKept = async (tour: Tour): Promise<Check[]> => [
@@ -57,7 +57,7 @@ async function checkComments({ comments, team: { gwen } }: Tour): Promise<Check>
 }
 
 /** A deleted comment has no mentions and no reactions. */
-const wantedOf = ({ body, storyId, parentId, mentions, resolved, reactions }: CommentTruth): object => ({
+const wantedOf = ({ body, storyId, parentId, mentions, resolved, reactions }: ExpectedComment): object => ({
   ...{ body, storyId, parentId, resolved },
   mentions: body === null ? [] : mentions.toSorted(),
   reactions: body === null ? [] : [...reactions].map(([emoji, count]) => `${emoji} ${count}`).toSorted(),

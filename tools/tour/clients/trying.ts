@@ -31,7 +31,7 @@ export interface ClientTrial {
   readonly trouble?: string;
 }
 
-const mostMillis = 90_000;
+const timeoutMillis = 90_000;
 export const mostShown = 90;
 
 interface ClientRun {
@@ -47,7 +47,7 @@ export async function runClient({ file, args, cwd, env }: ClientRun): Promise<st
     cwd,
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: mostMillis,
+    timeout: timeoutMillis,
     killSignal: 'SIGKILL',
   });
   let text = '';

@@ -9,7 +9,7 @@ import { type Instance } from '../instance.ts';
 import { Journal } from '../journal.ts';
 import { Outing } from '../outing.ts';
 import { foundTeam, joinByToken, withPool } from '../team.ts';
-import { type CountedCall, type McpLine, openLine } from './line.ts';
+import { type CountedCall, type McpCaller, openLine } from './line.ts';
 
 /** The limits of a day's cost for the model of one agent: calls, and tokens of the answers. */
 const maxCalls = 15;
@@ -24,7 +24,7 @@ type Args = Readonly<Record<string, unknown>>;
 
 const Begun = z.object({ execution: z.object({ id: z.string() }), leaseToken: z.string() });
 const Planned = z.object({ changes: z.array(z.object({ ref: z.string(), key: z.string() })) });
-const Holding = z.object({ holding: z.array(z.object({ key: z.string(), runId: z.string() })) });
+const HeldWork = z.object({ holding: z.array(z.object({ key: z.string(), runId: z.string() })) });
 const InboxItem = z.object({
   kind: z.string(),
   text: z.string(),
@@ -40,10 +40,10 @@ function expectWords(text: string, ...words: readonly string[]): void {
 
 /** A member or an agent, who receives the messages of its inbox in order. */
 class Participant {
-  readonly line: McpLine;
+  readonly line: McpCaller;
   #cursor: number | undefined;
 
-  constructor(line: McpLine) {
+  constructor(line: McpCaller) {
     this.line = line;
   }
 
@@ -68,7 +68,7 @@ class Agent extends Participant {
   /** The work that the agent holds, or held last. */
   work = { executionId: '', leaseToken: '' };
 
-  constructor(line: McpLine, runId: string) {
+  constructor(line: McpCaller, runId: string) {
     super(line);
     this.runId = runId;
   }
@@ -191,7 +191,7 @@ const handOver: Step = async (day) => {
 /** The agent starts again with an empty context. It knows only its token. */
 const recover: Step = async ({ tester }) => {
   const { executionId } = tester.work;
-  const { holding } = Holding.parse(JSON.parse(await tester.line.call('session_identity')));
+  const { holding } = HeldWork.parse(JSON.parse(await tester.line.call('session_identity')));
   const [held] = holding;
   if (held === undefined) throw new Error('the agent is not told that it holds work');
   await tester.begin('start_work', { storyId: held.key, runId: held.runId });

@@ -21,21 +21,21 @@ export interface CountedCall {
   readonly tokens: number;
 }
 
-export interface McpLine {
+export interface McpCaller {
   /** Calls a tool. Returns the text of its answer; throws if the call is refused. */
   readonly call: (tool: string, args?: Readonly<Record<string, unknown>>) => Promise<string>;
   /** Calls a tool that has to refuse the call. Returns the text of the refusal. */
-  readonly callRefused: McpLine['call'];
+  readonly callRefused: McpCaller['call'];
 }
 
 const version = '2025-11-25';
 
 /** Opens the connection of a member or an agent. Its calls are added to `calls`. */
-export function openLine({ mcpUrl }: Instance, { name, token }: Teammate, calls: CountedCall[]): McpLine {
+export function openLine({ mcpUrl }: Instance, { name, token }: Teammate, calls: CountedCall[]): McpCaller {
   const url = new URL(mcpUrl);
   url.searchParams.set('mode', 'core');
   const answerOf =
-    (isRefused: boolean): McpLine['call'] =>
+    (isRefused: boolean): McpCaller['call'] =>
     async (tool, args = {}) => {
       const params = { name: tool, arguments: args };
       const response = await fetch(url, {

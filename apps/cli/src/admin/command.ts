@@ -51,7 +51,7 @@ export async function withDatabase<Result>(work: (pool: Pool) => Promise<Result>
   const { pool, close } = openNodes(
     {
       ...{ url: await resolveDatabaseUrl(), role: null, max: 1, name: 'muster-cli' },
-      connectWithinMillis: cliConnectTimeoutMillis,
+      connectTimeoutMillis: cliConnectTimeoutMillis,
     },
     readNodeAddresses(),
   );

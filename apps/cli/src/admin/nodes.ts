@@ -17,7 +17,7 @@ export function configureNodesCommand(command: Command): void {
         lines: [
           ...formatTable(
             ['NODE', 'STATE', 'ORGANIZATIONS', 'SIZE', 'NEW ONES'],
-            view.nodes.map(({ name, state, organizations, bytes, takesNew }) => [
+            view.nodes.map(({ name, state, organizations, bytes, acceptsNewOrganizations: takesNew }) => [
               name,
               state,
               organizations === null ? '-' : String(organizations),
@@ -79,7 +79,7 @@ export function configureMoveCommand(command: Command): void {
           lines: [
             moved === undefined
               ? `${org} is on ${to}.`
-              : `Moved ${org} from ${moved.from} to ${moved.to}: ${moved.rows} rows. It was closed for writes for ${moved.closedMillis} ms.`,
+              : `Moved ${org} from ${moved.from} to ${moved.to}: ${moved.movedRowCount} rows. It was closed for writes for ${moved.closedMillis} ms.`,
           ],
         };
       }),

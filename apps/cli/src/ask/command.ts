@@ -45,7 +45,7 @@ async function askQuestion(question: string, flags: AskFlags): Promise<void> {
   const storyId = flags.story ?? process.env['MUSTER_STORY'] ?? '';
   if (storyId === '') throw new UsageError('no story is given: use --story or set MUSTER_STORY');
   const client = createClient(
-    createRetryingTransport(await findConnection(flags), { patienceSeconds: longRetrySeconds }),
+    createRetryingTransport(await findConnection(flags), { retryTimeoutSeconds: longRetrySeconds }),
   );
   // The cursor is fetched before the question is asked, so that no answer is missed, however early it
   // arrives.

@@ -5,7 +5,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, NoAnswer } from '@muster/client';
-import { type ArchiveManifest, type DataExport, exportKeptDays, type ExportFailure } from '@muster/contract';
+import {
+  type ArchiveManifest,
+  type DataExport,
+  exportRetentionDays,
+  type ExportFailure,
+} from '@muster/contract';
 import { countWithNoun, sanitizeForTerminal, terminalSafeJson, UsageError } from '@muster/terminal';
 import { type Command, Option } from 'commander';
 import { PartialRefusalError } from '../failures.ts';
@@ -39,7 +44,7 @@ const failureMessages: Readonly<Record<ExportFailure, string>> = {
 export function configureExportCommand(command: Command): void {
   command
     .description(
-      `Writes an archive (tar.gz) of the organization, of a project or of your own data, and downloads and verifies it. Archives are kept for ${exportKeptDays} days.`,
+      `Writes an archive (tar.gz) of the organization, of a project or of your own data, and downloads and verifies it. Archives are kept for ${exportRetentionDays} days.`,
     )
     .addOption(new Option('--project <key>', 'export a project instead of the organization').conflicts('me'))
     .option('--me', 'export your own data: what you wrote, what is assigned to you, and your notifications')
@@ -96,9 +101,9 @@ async function runExportCommand(flags: ExportFlags): Promise<void> {
   const connection = await findConnection(flags);
   const keys = await readExportKeys(undefined, async () => connection.baseUrl);
   const { exports } = createClient(
-    createRetryingTransport(connection, { patienceSeconds: longRetrySeconds }),
+    createRetryingTransport(connection, { retryTimeoutSeconds: longRetrySeconds }),
   );
-  if (flags.output !== undefined) await requireFree(flags.output);
+  if (flags.output !== undefined) await requireFileAbsent(flags.output);
   const scope = flags.me === true ? 'me' : flags.project === undefined ? 'org' : 'project';
   const begun = await exports.begin({
     scope,
@@ -138,7 +143,7 @@ async function waitForArchive(exports: Client['exports'], begun: DataExport): Pr
   throw new PartialRefusalError(`the export failed: ${failureMessages[current.failure ?? 'internal']}`);
 }
 
-const requireFree = async (file: string): Promise<void> => {
+const requireFileAbsent = async (file: string): Promise<void> => {
   const isTaken = await access(file).then(
     () => true,
     () => false,
@@ -147,7 +152,7 @@ const requireFree = async (file: string): Promise<void> => {
 };
 
 /** Returns the name of the archive in the response, without a folder. */
-function nameOf(response: Response): string {
+function fileNameOf(response: Response): string {
   const [, name = ''] = /filename="([\w.-]+)"/.exec(response.headers.get('content-disposition') ?? '') ?? [];
   return /^\w[\w.-]*$/.test(name) ? name : 'muster-export.tar.gz';
 }
@@ -161,8 +166,8 @@ async function download(
   const response = await fetchOrNoAnswer(url);
   if (!response.ok || response.body === null)
     throw new PartialRefusalError(`the archive cannot be downloaded: the server answered ${response.status}`);
-  const file = output ?? nameOf(response);
-  await requireFree(file);
+  const file = output ?? fileNameOf(response);
+  await requireFileAbsent(file);
   const part = `${file}.part`;
   const progress = createProgressBar(Math.max(1, size));
   let received = 0;

@@ -95,7 +95,7 @@ async function runArchiveImport(file: string, flags: ArchiveFlags): Promise<void
     return;
   }
   const connection = await findConnection(flags);
-  const client = createClient(createRetryingTransport(connection, { patienceSeconds: longRetrySeconds }));
+  const client = createClient(createRetryingTransport(connection, { retryTimeoutSeconds: longRetrySeconds }));
   const size = files.reduce((sum, { name, size: bytes }) => sum + (name.endsWith('.ndjson') ? bytes : 0), 0);
   const progress = createProgressBar(Math.max(1, size));
   const reports: ArchiveReport[] = [];

@@ -68,8 +68,8 @@ interface ProjectImport {
   readonly line: ArchiveRecord<'projects'>;
   readonly importId: string;
   readonly report: ArchiveReport;
-  waiting: SizedLine[];
-  waitingBytes: number;
+  pendingLines: SizedLine[];
+  pendingBytes: number;
 }
 
 /** A file of the archive that is not attached here yet. */
@@ -237,17 +237,17 @@ class ArchiveImport {
   }
 
   async #add(target: ProjectImport, sizedLine: SizedLine): Promise<void> {
-    const { waiting, waitingBytes } = target;
+    const { pendingLines: waiting, pendingBytes: waitingBytes } = target;
     if (waiting.length === maxImportItems || waitingBytes + sizedLine.bytes > targetBytesPerCall)
       await this.#put(target);
-    target.waiting.push(sizedLine);
-    target.waitingBytes += sizedLine.bytes;
+    target.pendingLines.push(sizedLine);
+    target.pendingBytes += sizedLine.bytes;
   }
 
   async #put(target: ProjectImport): Promise<void> {
-    const { waiting, importId, report } = target;
+    const { pendingLines: waiting, importId, report } = target;
     if (waiting.length === 0) return;
-    [target.waiting, target.waitingBytes] = [[], 0];
+    [target.pendingLines, target.pendingBytes] = [[], 0];
     const items = waiting.map(({ line }) => line as PutItem);
     const { results } = await this.#client.imports.put({ importId, items });
     for (const [index, result] of results.entries()) {
@@ -327,7 +327,7 @@ async function beginProject(
   found ??= (await client.imports.begin({ projectId: project.id, provider: 'muster', name: options.name }))
     .import;
   report.import = found;
-  return { line, importId: found.id, report, waiting: [], waitingBytes: 0 };
+  return { line, importId: found.id, report, pendingLines: [], pendingBytes: 0 };
 }
 
 async function finishProject(client: Client, { line, importId, report }: ProjectImport): Promise<void> {

@@ -235,7 +235,11 @@ async function previewAndImport(format: FileFormat, name: string, flags: ImportF
   const { project, dryRun = false, json = false, theirs = false } = flags;
   const { map, source: ids, site } = flags;
   const source = await openImportSource(name);
-  const file = await openFile(format, source, { ...(map && { map }), source: ids, site });
+  const file = await openFile(format, source, {
+    ...(map && { columnMapping: map }),
+    sourceName: ids,
+    siteUrl: site,
+  });
   const connection = await findConnection(flags).catch((error: unknown) => {
     if (dryRun && error instanceof UsageError) return undefined;
     throw error;
@@ -244,7 +248,7 @@ async function previewAndImport(format: FileFormat, name: string, flags: ImportF
   const columns = await fetchBoardColumns(project, connection, dryRun);
   const fitting: FitOptions = {
     findStatusTarget: createStatusMapper(columns, flags.status),
-    dates: flags.dates,
+    dateOrder: flags.dates,
     emailsByName: people,
   };
   const survey = await surveyFile(file, fitting);
@@ -266,7 +270,8 @@ async function previewAndImport(format: FileFormat, name: string, flags: ImportF
   const report = createEmptyReport();
   const progress = createProgressBar(survey.entries);
   const into = {
-    imports: createClient(createRetryingTransport(connection, { patienceSeconds: longRetrySeconds })).imports,
+    imports: createClient(createRetryingTransport(connection, { retryTimeoutSeconds: longRetrySeconds }))
+      .imports,
     ...{ project, theirs, name: buildImportName(format, name === '-' ? 'stdin' : path.basename(name), ids) },
   };
   const tell = (): void => {

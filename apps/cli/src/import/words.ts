@@ -59,8 +59,11 @@ export const omittedFieldLine = (fieldName: string, filePositions: readonly stri
   `Left out: ${sanitizeToOneLine(fieldName)} (${formatNumber(filePositions.length)}: ${formatShortList(filePositions)})`;
 
 /** Lists everything that is not imported, each with the positions of the affected items. */
-export function omissionReportLines({ leftOut, notes, refused }: Survey, report?: ImportReport): string[] {
-  const all = [...leftOut.map(({ what, places }) => [what, places] as const), ...(report?.issues ?? [])];
+export function omissionReportLines(
+  { unimportedParts: leftOut, notes, refused }: Survey,
+  report?: ImportReport,
+): string[] {
+  const all = [...leftOut.map(({ what, places }) => [what, places] as const), ...(report?.notesByItem ?? [])];
   return [
     ...notes,
     ...all.map(([what, places]) => omittedFieldLine(what, places)),
@@ -69,12 +72,12 @@ export function omissionReportLines({ leftOut, notes, refused }: Survey, report?
       (report?.kept ?? []).map(({ place, key, why }) => `Kept ${key ?? ''} (${place}): ${why}`),
     ),
     ...truncateLines(
-      (report?.leftOut ?? []).map(
+      (report?.skippedDependencies ?? []).map(
         ({ externalId, blockedBy, reason }) => `${externalId} does not wait for ${blockedBy}: ${reason}`,
       ),
     ),
     ...truncateLines(
-      (report?.parentsLeftOut ?? []).map(
+      (report?.skippedParents ?? []).map(
         ({ externalId, parent, reason }) => `${externalId} is not a part of ${parent}: ${reason}`,
       ),
     ),
@@ -83,7 +86,7 @@ export function omissionReportLines({ leftOut, notes, refused }: Survey, report?
 
 export function importSummaryLines(report: ImportReport): string[] {
   const { created, updated, unchanged, kept } = report.counts;
-  const [first, last] = [report.made[0], report.made.at(-1)];
+  const [first, last] = [report.createdKeys[0], report.createdKeys.at(-1)];
   const keys = first === undefined ? '' : first === last ? ` (${first})` : ` (${first} to ${last ?? ''})`;
   const hint =
     kept > 0
@@ -110,12 +113,15 @@ export const jsonReport = (survey: Survey, report?: ImportReport): object => ({
   ...(report && {
     importId: report.import?.id ?? null,
     ...report.counts,
-    made: report.made,
+    made: report.createdKeys,
     kept: report.kept,
-    notWaiting: report.leftOut,
-    withoutParent: report.parentsLeftOut,
+    notWaiting: report.skippedDependencies,
+    withoutParent: report.skippedParents,
   }),
   refused: [...survey.refused, ...(report?.refused ?? [])],
-  leftOut: [...survey.leftOut, ...[...(report?.issues ?? [])].map(([what, places]) => ({ what, places }))],
+  leftOut: [
+    ...survey.unimportedParts,
+    ...[...(report?.notesByItem ?? [])].map(([what, places]) => ({ what, places })),
+  ],
   notes: survey.notes,
 });

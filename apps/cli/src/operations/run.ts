@@ -74,7 +74,9 @@ export const longRetrySeconds = 60;
  */
 export const createRetryingTransport = (
   connection: CommandConnection,
-  { patienceSeconds = defaultRetrySeconds }: { readonly patienceSeconds?: number } = {},
+  {
+    retryTimeoutSeconds: patienceSeconds = defaultRetrySeconds,
+  }: { readonly retryTimeoutSeconds?: number } = {},
 ) => {
   const transport = retrying(httpTransport(connection), { forSeconds: patienceSeconds });
   return async (...call: Parameters<typeof transport>): Promise<unknown> => {

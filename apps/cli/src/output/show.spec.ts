@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import stringWidth from 'string-width';
 import { summarizeWrite, formatList, formatResult } from './show.ts';
 
-const piped = { width: undefined, colored: false };
+const pipedTerminal = { width: undefined, colored: false };
 const at = '2026-11-21T09:30:00.000Z';
 
 const story = (number: number, more: object = {}) => ({
@@ -20,7 +20,7 @@ const story = (number: number, more: object = {}) => ({
 
 describe('a table', () => {
   it('starts with what identifies a record and what it is called, and leaves ids and empty columns out', () => {
-    expect(formatList([story(1), story(2)], piped)).toEqual([
+    expect(formatList([story(1), story(2)], pipedTerminal)).toEqual([
       'KEY    TITLE    STATUS  LABELS    CREATED BY  UPDATED',
       'WEB-1  Story 1  ready   auth, ux  Ana         2026-11-21 09:30Z',
       'WEB-2  Story 2  ready   auth, ux  Ana         2026-11-21 09:30Z',
@@ -53,7 +53,7 @@ describe('a table', () => {
   it('counts the records inside a record, and leaves lists of ids out', () => {
     const id = '01936d5c-0000-7000-8000-000000000001';
     expect(
-      formatList([{ key: 'a', replies: [{ body: 'x' }, { body: 'y' }], blockedBy: [id] }], piped),
+      formatList([{ key: 'a', replies: [{ body: 'x' }, { body: 'y' }], blockedBy: [id] }], pipedTerminal),
     ).toEqual(['KEY  REPLIES', 'a    2']);
   });
 
@@ -62,7 +62,7 @@ describe('a table', () => {
     const actor = { kind: 'member', memberId: id, agentId: null, name: 'Ana' };
     const subject = { type: 'story', id, key: 'WEB-1', title: 'Refunds' };
     const happened = { id, kind: 'story.statusChanged', actor, projectId: id, subject, data: {}, at };
-    expect(formatList([happened], piped)).toEqual([
+    expect(formatList([happened], pipedTerminal)).toEqual([
       'AT                 ACTOR  KIND                 SUBJECT',
       '2026-11-21 09:30Z  Ana    story.statusChanged  WEB-1 Refunds',
     ]);
@@ -75,7 +75,7 @@ describe('a table', () => {
       target: 'WEB-1',
       outcome: 'denied',
     };
-    expect(formatList([{ ...audited, reason: 'role', requestId: id }], piped)).toEqual([
+    expect(formatList([{ ...audited, reason: 'role', requestId: id }], pipedTerminal)).toEqual([
       'AT                 ACTOR  OPERATION    OUTCOME  TARGET',
       '2026-11-21 09:30Z  Ana    stories.get  role     WEB-1',
     ]);
@@ -86,7 +86,7 @@ describe('a table', () => {
         ...{ projectIds: null, scopes: ['read', 'write'], expiresAt: '2027-02-19T09:30:00.000Z' },
       },
     };
-    expect(formatList([audited, consented], piped)).toEqual([
+    expect(formatList([audited, consented], pipedTerminal)).toEqual([
       'AT                 ACTOR  OPERATION            OUTCOME  TARGET  DETAILS',
       '2026-11-21 09:30Z  Ana    stories.get          denied   WEB-1',
       '2026-11-21 09:30Z  Ana    connections.consent  allowed  WEB-1   Claude Code of claude.ai, as Claude, in all projects, read and write, until 2027-02-19 09:30Z',
@@ -97,7 +97,7 @@ describe('a table', () => {
   });
 
   it('says that there is none', () => {
-    expect(formatResult({ items: [], nextCursor: null }, piped)).toEqual(['None.']);
+    expect(formatResult({ items: [], nextCursor: null }, pipedTerminal)).toEqual(['None.']);
   });
 });
 
@@ -123,7 +123,7 @@ describe('a record', () => {
         },
         warnings: [],
       },
-      piped,
+      pipedTerminal,
     );
     expect(shown).toEqual([
       'key                     WEB-1',
@@ -150,7 +150,7 @@ describe('a record', () => {
       title: 'Sign in',
       key: 'WEB-1',
     };
-    expect(formatResult({ story }, piped).map((line) => line.split(' ')[0])).toEqual([
+    expect(formatResult({ story }, pipedTerminal).map((line) => line.split(' ')[0])).toEqual([
       ...['key', 'title', 'status', 'priority', 'id', 'projectId'],
     ]);
   });
@@ -166,26 +166,29 @@ describe('a record', () => {
 
   it('stands under its name where there are several', () => {
     expect(
-      formatResult({ leaseToken: 't', execution: { state: 'leased' }, signals: [{ kind: 'stop' }] }, piped),
+      formatResult(
+        { leaseToken: 't', execution: { state: 'leased' }, signals: [{ kind: 'stop' }] },
+        pipedTerminal,
+      ),
     ).toEqual(['leaseToken  t', '', 'execution', '  state  leased', '', 'signals', '  KIND', '  stop']);
   });
 
   it('stands apart from the values beside it', () => {
-    expect(formatResult({ unread: 1, byKind: { mention: 1 } }, piped)).toEqual([
+    expect(formatResult({ unread: 1, byKind: { mention: 1 } }, pipedTerminal)).toEqual([
       ...['unread  1', '', 'byKind', '  mention  1'],
     ]);
   });
 
   it('shows what others wrote into a list without letting it steer the terminal', () => {
-    const shown = formatResult({ rule: { steps: [{ say: 'a\u009b31m\u202eb' }] } }, piped);
+    const shown = formatResult({ rule: { steps: [{ say: 'a\u009b31m\u202eb' }] } }, pipedTerminal);
     expect(shown).toEqual(['steps  [{"say":"a\\u009b31m\\u202eb"}]']);
   });
 
   it('that there is none of is none', () => {
-    expect(formatResult({ execution: null }, piped)).toEqual(['None.']);
+    expect(formatResult({ execution: null }, pipedTerminal)).toEqual(['None.']);
   });
 
   it('that is gone is gone', () => {
-    expect(formatResult({ deleted: true }, piped)).toEqual(['Deleted.']);
+    expect(formatResult({ deleted: true }, pipedTerminal)).toEqual(['Deleted.']);
   });
 });

@@ -43,11 +43,11 @@ export interface NewSecret {
 }
 
 /** Makes a change. Passes the secret of a new webhook to `onSecret`. */
-type Apply = (client: Client, onSecret: (secret: NewSecret) => Promise<void>) => Promise<unknown>;
+type ApplyChange = (client: Client, onSecret: (secret: NewSecret) => Promise<void>) => Promise<unknown>;
 
 export interface RuleChange {
   readonly summary: ChangeSummary;
-  readonly apply: Apply;
+  readonly apply: ApplyChange;
 }
 
 export interface PolicyComparison {
@@ -57,7 +57,7 @@ export interface PolicyComparison {
 }
 
 const nameFields = ['slug', 'url'];
-const sorted = (value: unknown): unknown => (Array.isArray(value) ? value.toSorted() : value);
+const sortIfArray = (value: unknown): unknown => (Array.isArray(value) ? value.toSorted() : value);
 
 /**
  * Lists the wanted fields whose value differs, without the one that names the record. The order of `kinds` has
@@ -67,7 +67,9 @@ const differences = (live: object, wanted: object): FieldChange[] =>
   Object.entries(wanted as Record<string, unknown>).flatMap(([field, to]) => {
     const from: unknown = (live as Record<string, unknown>)[field] ?? null;
     const isSame =
-      field === 'kinds' ? isDeepStrictEqual(sorted(from), sorted(to)) : isDeepStrictEqual(from, to ?? null);
+      field === 'kinds'
+        ? isDeepStrictEqual(sortIfArray(from), sortIfArray(to))
+        : isDeepStrictEqual(from, to ?? null);
     return isSame || nameFields.includes(field) ? [] : [{ field, from, to: to ?? null }];
   });
 
@@ -75,19 +77,22 @@ const wantedFields = (fields: readonly FieldChange[]) =>
   Object.fromEntries(fields.map(({ field, to }) => [field, to]));
 
 /** Pairs entries with live records of the same name. Several of one name are paired in their order. */
-function pair<Entry, Live>(
+function pairEntries<Entry, Live>(
   entries: readonly Entry[],
   records: readonly Live[],
   nameOfEntry: (entry: Entry) => string,
   nameOfRecord: (record: Live) => string,
-): { readonly pairs: readonly (readonly [Entry, Live | undefined])[]; readonly rest: readonly Live[] } {
+): {
+  readonly pairs: readonly (readonly [Entry, Live | undefined])[];
+  readonly unmatchedEntries: readonly Live[];
+} {
   const byName = new Map<string, Live[]>();
   for (const record of records) {
     const name = nameOfRecord(record);
     byName.set(name, [...(byName.get(name) ?? []), record]);
   }
   const pairs = entries.map((entry) => [entry, byName.get(nameOfEntry(entry))?.shift()] as const);
-  return { pairs, rest: [...byName.values()].flat() };
+  return { pairs, unmatchedEntries: [...byName.values()].flat() };
 }
 
 class ChangeList {
@@ -103,13 +108,13 @@ class ChangeList {
     action: ChangeSummary['action'],
     subject: string,
     { fields = [], version = null }: { fields?: readonly FieldChange[]; version?: number | null },
-    apply: Apply,
+    apply: ApplyChange,
   ): void {
     this.changes.push({ summary: { action, subject, fields, version }, apply });
   }
 
   /** Adds a deletion if the caller prunes; otherwise the record stays and is listed. */
-  addRemoval(subject: string, version: number | null, apply: Apply): void {
+  addRemoval(subject: string, version: number | null, apply: ApplyChange): void {
     if (this.#prune) this.add('delete', subject, { version }, apply);
     else this.unmanaged.push(subject);
   }
@@ -164,7 +169,7 @@ function comparePrompts(
   prompts: readonly Prompt[],
   scope?: ProjectScope,
 ): void {
-  const { pairs, rest } = pair(
+  const { pairs, unmatchedEntries: rest } = pairEntries(
     entries,
     prompts,
     (entry) => entry.slug,
@@ -205,7 +210,9 @@ function compareBudgets(
       names.get(ref ?? null) ?? (isUuid(ref ?? '') || scope === 'agent' ? ref : ref?.toUpperCase());
     return ['budget of', scope, ...(target === undefined ? [] : [target]), `per ${period}`].join(' ');
   };
-  const { pairs, rest } = pair(entries, budgets, nameOf, ({ entry }) => nameOf(entry));
+  const { pairs, unmatchedEntries: rest } = pairEntries(entries, budgets, nameOf, ({ entry }) =>
+    nameOf(entry),
+  );
   for (const [entry, budget] of pairs) {
     const { scope: _, targetId: _target, period: _period, ...limit } = entry;
     const fields = differences(budget?.entry ?? {}, limit);
@@ -224,7 +231,7 @@ function compareWebhooks(
   webhooks: readonly Webhook[],
   scope?: ProjectScope,
 ): void {
-  const { pairs, rest } = pair(
+  const { pairs, unmatchedEntries: rest } = pairEntries(
     entries,
     webhooks,
     (entry) => entry.url,
@@ -266,7 +273,7 @@ function compareColumns(
   columns: readonly BoardColumn[],
   { key, projectId }: ProjectScope,
 ): void {
-  const { pairs, rest } = pair(
+  const { pairs, unmatchedEntries: rest } = pairEntries(
     entries,
     columns,
     ({ name }) => name,

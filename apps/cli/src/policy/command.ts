@@ -84,7 +84,8 @@ export function configurePolicyPlan(command: Command): void {
   ).action((file: string, flags: ChangeFlags) =>
     reportingInputErrors(flags, async () => {
       const { changes, unmanaged } = await findChanges(await createClientFor(flags), file, flags);
-      if (flags.out !== undefined) await writeFile(flags.out, `${savedForm(changes)}\n`, { mode: 0o600 });
+      if (flags.out !== undefined)
+        await writeFile(flags.out, `${serializeChanges(changes)}\n`, { mode: 0o600 });
       print(flags, { changes: summariesOf(changes), unmanaged }, [
         ...planLines({ changes, unmanaged }),
         changes.length === 0 ? 'Nothing to change.' : 'Nothing was changed.',
@@ -109,7 +110,10 @@ export function configurePolicyApply(command: Command): void {
     reportingInputErrors(flags, async () => {
       const client = await createClientFor(flags);
       const planned = await findChanges(client, file, flags);
-      if (flags.plan !== undefined && (await readTextInput(flags.plan)).trim() !== savedForm(planned.changes))
+      if (
+        flags.plan !== undefined &&
+        (await readTextInput(flags.plan)).trim() !== serializeChanges(planned.changes)
+      )
         throw new PartialRefusalError(
           'The changes differ from the saved plan: the organization or the file changed since. Nothing was changed; make a new plan.',
         );
@@ -170,15 +174,15 @@ export async function applyChanges(
 
 const summariesOf = (changes: readonly RuleChange[]): ChangeSummary[] =>
   changes.map(({ summary }) => summary);
-const savedForm = (changes: readonly RuleChange[]): string =>
+const serializeChanges = (changes: readonly RuleChange[]): string =>
   JSON.stringify(summariesOf(changes), undefined, 2);
 
 const signs = { create: '+', update: '~', delete: '-', reorder: '~' } as const;
-const longestValue = 160;
+const maxValueChars = 160;
 
 function formatValue(value: unknown): string {
   const json = sanitizeToOneLine(JSON.stringify(value));
-  return json.length > longestValue ? `${json.slice(0, longestValue)}…` : json;
+  return json.length > maxValueChars ? `${json.slice(0, maxValueChars)}…` : json;
 }
 
 /** Returns the lines that show the changes, and what the file does not mention. */

@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { type WatchSnapshot } from './look.ts';
 import { formatDuration, formatSnapshot } from './view.ts';
 
-const nothing: WatchSnapshot = {
+const emptySnapshot: WatchSnapshot = {
   ...{ org: 'Acme', at: '2026-11-21T09:30:00.000Z', projects: new Map([['p', 'WEB']]) },
   ...{ runs: [], executions: [], locks: [] },
 };
@@ -15,7 +15,7 @@ const locks: WatchSnapshot['locks'] = Array.from({ length: 50 }, (_, place) => (
 }));
 
 it('says that nobody is at work', () => {
-  expect(formatSnapshot(nothing, { width: undefined, height: undefined, colored: false })).toEqual([
+  expect(formatSnapshot(emptySnapshot, { width: undefined, height: undefined, colored: false })).toEqual([
     'Acme · WEB · 09:30:00Z',
     ...['', 'At work', 'No one is at work.', '', 'Leases', 'No one holds a lease.'],
     ...['', 'Locks', 'There are no locks.'],
@@ -24,8 +24,8 @@ it('says that nobody is at work', () => {
 
 it('fits the terminal, and says how much did not', () => {
   const lines = formatSnapshot(
-    { ...nothing, locks },
-    { width: 40, height: 24, colored: false, trouble: 'no answer' },
+    { ...emptySnapshot, locks },
+    { width: 40, height: 24, colored: false, connectionProblem: 'no answer' },
   );
   expect(lines.length).toBeLessThanOrEqual(24);
   for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(40);

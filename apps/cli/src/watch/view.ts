@@ -7,7 +7,7 @@ export interface SnapshotPageFormat extends TerminalFormat {
   /** The height of the terminal in lines. Undefined if the number of lines is unlimited. */
   readonly height: number | undefined;
   /** The reason why the page is outdated. */
-  readonly trouble?: string;
+  readonly connectionProblem?: string;
 }
 
 /** Formats a duration as `42 s`, `3 min`, `2 h` or `5 d`. Returns `over` for a negative duration. */
@@ -21,7 +21,7 @@ export function formatDuration(millis: number): string {
 
 const buildSections = (
   snapshot: WatchSnapshot,
-): { title: string; items: Record<string, unknown>[]; none: string }[] => {
+): { title: string; items: Record<string, unknown>[]; emptyText: string }[] => {
   const now = Date.parse(snapshot.at);
   const since = (time: string): string => formatDuration(now - Date.parse(time));
   const until = (time: string): string => formatDuration(Date.parse(time) - now);
@@ -29,7 +29,7 @@ const buildSections = (
   return [
     {
       title: 'At work',
-      none: 'No one is at work.',
+      emptyText: 'No one is at work.',
       items: snapshot.runs.map((run) => ({
         who: run.agent === null ? run.member.name : `${run.agent.name} (${run.member.name})`,
         state: run.state,
@@ -42,7 +42,7 @@ const buildSections = (
     },
     {
       title: 'Leases',
-      none: 'No one holds a lease.',
+      emptyText: 'No one holds a lease.',
       items: snapshot.executions
         .filter(({ lease }) => lease !== null)
         .map(({ story, group, lease, phase, progress, state, stopRequested }) => ({
@@ -56,7 +56,7 @@ const buildSections = (
     },
     {
       title: 'Locks',
-      none: 'There are no locks.',
+      emptyText: 'There are no locks.',
       items: snapshot.locks.map(({ projectId, holder, mode, resources, reason, expiresAt }) => ({
         project: projectOf(projectId),
         holder: holder.name,
@@ -76,7 +76,7 @@ const cutLines = (lines: string[], maxLines: number): string[] =>
     : [...lines.slice(0, maxLines - 1), `… and ${lines.length - maxLines + 1} more`];
 
 export function formatSnapshot(snapshot: WatchSnapshot, page: SnapshotPageFormat): string[] {
-  const parts = buildSections(snapshot).map(({ title, items, none }) => ({
+  const parts = buildSections(snapshot).map(({ title, items, emptyText: none }) => ({
     title: items.length === 0 ? title : `${title} (${items.length})`,
     lines: items.length === 0 ? [none] : formatList(items, page, Object.keys(items[0] ?? {})),
   }));
@@ -89,7 +89,9 @@ export function formatSnapshot(snapshot: WatchSnapshot, page: SnapshotPageFormat
   const share = Math.max(2, Math.floor(room / parts.length));
   return [
     page.width === undefined ? top : top.slice(0, page.width),
-    ...(page.trouble === undefined ? [] : [sanitizeToOneLine(page.trouble).slice(0, page.width)]),
+    ...(page.connectionProblem === undefined
+      ? []
+      : [sanitizeToOneLine(page.connectionProblem).slice(0, page.width)]),
     ...parts.flatMap(({ title, lines }) => ['', formatHeading(title, page), ...cutLines(lines, share)]),
   ];
 }

@@ -38,9 +38,9 @@ async function readPreview(
 ) {
   if (chosenFile === null || format === undefined) throw new Error('no file is chosen');
   const file = await openImportFile(format, chosenFile.blob, {
-    ...(format === 'csv' && { map: new Map(Object.entries(columnsByField)) }),
-    ...(source !== '' && { source }),
-    ...(site !== '' && { site }),
+    ...(format === 'csv' && { columnMapping: new Map(Object.entries(columnsByField)) }),
+    ...(source !== '' && { sourceName: source }),
+    ...(site !== '' && { siteUrl: site }),
   });
   const fitting = {
     findStatusTarget: createStatusMapper(columns, new Map(Object.entries(columnsByStatus))),

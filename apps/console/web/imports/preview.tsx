@@ -146,7 +146,7 @@ export function ImportPreview({
   readonly onMemberChange: (person: string, email: string) => void;
   readonly onImport: () => void;
 }) {
-  const { items, comments, epics, refused, leftOut, notes } = survey;
+  const { items, comments, epics, refused, unimportedParts: leftOut, notes } = survey;
   const statuses = survey.statuses.toSorted((one, other) => other.items - one.items);
   const unplaced = statuses.filter(({ place }) => place === undefined).length;
   return (

@@ -20,18 +20,18 @@ function ImportOutcomeDetails({ run }: { readonly run: ImportRun }) {
         lines={report.kept.map(({ key, place, why }) => [`${key ?? place}: ${why}`, []] as const)}
       />
       <FoldedIssueList
-        title={importTexts.leftOut(report.issues.size)}
-        lines={[...report.issues].map(([what, places]) => [what, places] as const)}
+        title={importTexts.leftOut(report.notesByItem.size)}
+        lines={[...report.notesByItem].map(([what, places]) => [what, places] as const)}
       />
       <FoldedIssueList
-        title={`${importTexts.notWaiting} (${report.leftOut.length.toLocaleString()})`}
-        lines={report.leftOut.map(
+        title={`${importTexts.notWaiting} (${report.skippedDependencies.length.toLocaleString()})`}
+        lines={report.skippedDependencies.map(
           ({ externalId, blockedBy, reason }) => [`${externalId}, ${blockedBy}: ${reason}`, []] as const,
         )}
       />
       <FoldedIssueList
-        title={`${importTexts.withoutParent} (${report.parentsLeftOut.length.toLocaleString()})`}
-        lines={report.parentsLeftOut.map(
+        title={`${importTexts.withoutParent} (${report.skippedParents.length.toLocaleString()})`}
+        lines={report.skippedParents.map(
           ({ externalId, parent, reason }) => [`${externalId}, ${parent}: ${reason}`, []] as const,
         )}
       />

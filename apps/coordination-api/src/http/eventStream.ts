@@ -34,7 +34,7 @@ export interface EventStreamOptions {
   readonly wait: WaitForEvents;
   readonly followInbox: Followers['followInbox'];
   readonly aside: Service['waitWithoutSlot'];
-  readonly leave: Service['releaseSlot'];
+  readonly releaseSlot: Service['releaseSlot'];
 }
 
 /**
@@ -167,7 +167,7 @@ function openNotifications(
   const close = followInbox(identity, () => news.abort());
   return {
     close,
-    news: () => news.signal,
+    changeSignal: () => news.signal,
     read: async (): Promise<string> => {
       if (!news.signal.aborted) return '';
       news = new AbortController();
@@ -198,13 +198,13 @@ function writeStreamHead(request: FastifyRequest, reply: FastifyReply): ServerRe
 interface StreamState {
   readonly token: AuthenticatedToken;
   readonly request: FastifyRequest;
-  readonly out: ServerResponse;
+  readonly response: ServerResponse;
   readonly params: Record<string, unknown>;
-  readonly ask: ExecuteRead;
+  readonly executeRead: ExecuteRead;
   /** Feeds of the caller alone, in addition to the events. */
   readonly feeds: readonly StreamFeed[];
   /** Aborts when the process stops. */
-  readonly stopping: AbortSignal;
+  readonly stopSignal: AbortSignal;
   readonly replaced: StreamSlot['replaced'];
 }
 
@@ -213,7 +213,16 @@ interface StreamState {
  * the process stops.
  */
 async function writePages(
-  { token, request, out, params, ask, feeds, stopping, replaced }: StreamState,
+  {
+    token,
+    request,
+    response: out,
+    params,
+    executeRead: ask,
+    feeds,
+    stopSignal: stopping,
+    replaced,
+  }: StreamState,
   { wait, aside }: Pick<EventStreamOptions, 'wait' | 'aside'>,
   { first, text: begun }: Awaited<ReturnType<typeof readFirstPage>>,
 ): Promise<void> {
@@ -237,7 +246,7 @@ async function writePages(
         if (awaited === null) return;
         // A timer may fire up to a millisecond early.
         const seconds = Math.max(0, (quietUntil - performance.now() + 2) / 1_000);
-        const signals = [left, stopping, replaced, ...feeds.map(({ news }) => news())];
+        const signals = [left, stopping, replaced, ...feeds.map(({ changeSignal: news }) => news())];
         await wait(token.identity, { ...awaited, timeoutSeconds: seconds }, AbortSignal.any(signals));
       });
       text = '';
@@ -261,7 +270,7 @@ async function writePages(
 }
 
 export function addEventStreamRoute(app: FastifyInstance, options: EventStreamOptions): void {
-  const { authenticate, limits, followInbox, wait, leave } = options;
+  const { authenticate, limits, followInbox, wait, releaseSlot: leave } = options;
   const takePlace = createStreamLimiter();
   const stop = new AbortController();
   app.addHook('preClose', async () => {
@@ -288,7 +297,11 @@ export function addEventStreamRoute(app: FastifyInstance, options: EventStreamOp
     ];
     try {
       const stopping = stop.signal;
-      await writePages({ token, request, out, params, ask, feeds, stopping, replaced }, options, begun);
+      await writePages(
+        { token, request, response: out, params, executeRead: ask, feeds, stopSignal: stopping, replaced },
+        options,
+        begun,
+      );
     } finally {
       for (const feed of feeds) feed.close();
       leavePlace();

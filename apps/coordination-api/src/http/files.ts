@@ -66,7 +66,7 @@ export function addFileRoutes(app: FastifyInstance, options: FileRouteOptions): 
     requireWithinLimits(await store.take([limitOf(request)]), 'unknown_tokens');
   };
   const enter = (orgId: string): (() => void) => {
-    const admission = uploads.enter([{ key: orgId, most: maxUploadsPerOrganization }]);
+    const admission = uploads.acquire([{ key: orgId, most: maxUploadsPerOrganization }]);
     if ('leave' in admission) return admission.leave;
     throw admission.full === null
       ? serviceUnavailable('too_many_uploads')

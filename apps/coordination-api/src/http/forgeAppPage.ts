@@ -17,7 +17,7 @@ const refreshSeconds = 2;
 
 const renderPage = (title: string, body: Html, formsTo?: string): RenderedPage =>
   renderFramedPage({
-    ...{ title, formsTo },
+    ...{ title, formActionSource: formsTo },
     body: html`<section class="card">
       <h1>${title}</h1>
       ${body}

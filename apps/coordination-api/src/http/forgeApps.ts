@@ -18,7 +18,7 @@ import { renderForgeAppPage, renderRefusedPage } from './forgeAppPage.ts';
 
 export interface ForgeAppRouteOptions {
   readonly pool: Pool;
-  readonly setUp: ForgesConfig;
+  readonly forgesConfig: ForgesConfig;
   /** Rate limit per address for refused requests. */
   readonly refusedRequestRate: Rate;
   readonly metrics: Metrics;
@@ -40,7 +40,7 @@ const sendPage = (reply: FastifyReply, { headers, body }: RenderedPage): Fastify
   reply.headers(headers).send(body);
 
 export function addForgeAppRoutes(app: FastifyInstance, options: ForgeAppRouteOptions): void {
-  const { pool, setUp, refusedRequestRate } = options;
+  const { pool, forgesConfig: setUp, refusedRequestRate } = options;
   const recordCall = createCallRecorder('forges.makeApp', options);
   const store = createMemoryStore();
 

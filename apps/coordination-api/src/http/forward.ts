@@ -17,11 +17,11 @@ export interface Forward {
 
 export interface ForwardOptions {
   /** URL of the service, such as `http://127.0.0.1:4101`. */
-  readonly to: string;
+  readonly targetUrl: string;
   /** The name of the requests in traces. */
   readonly name: string;
   /** The reason of the error that is returned with status 503 when the target service cannot be reached. */
-  readonly away: ReasonOf<'unavailable'>;
+  readonly unavailableReason: ReasonOf<'unavailable'>;
   readonly leave: Service['releaseSlot'];
   /** Returns additional headers for the service. */
   readonly extraHeaders?: (request: FastifyRequest) => Record<string, string>;
@@ -54,7 +54,13 @@ interface ForwardedResponse {
   readonly body: Buffer | Readable;
 }
 
-export function createForward({ to, name, away, leave, extraHeaders }: ForwardOptions): Forward {
+export function createForward({
+  targetUrl: to,
+  name,
+  unavailableReason: away,
+  leave,
+  extraHeaders,
+}: ForwardOptions): Forward {
   const streams = new Set<Readable>();
   const pool = new Pool(new URL(to).origin, {
     // The number of connections is unlimited, because calls pass the limits of concurrent requests before

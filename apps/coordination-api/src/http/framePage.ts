@@ -4,4 +4,4 @@ import { createPageFrame, type PageFrameOptions, type RenderedPage } from '@must
 const pageFrame = createPageFrame();
 
 export const renderFramedPage = (page: PageFrameOptions): RenderedPage =>
-  pageFrame({ ...page, isAddressSecret: true });
+  pageFrame({ ...page, isUrlSecret: true });

@@ -61,7 +61,7 @@ export function createCallQueues({
    * calls are refused, so that no response takes too long.
    */
   const enterFairLine = ({ memberId, orgId }: TokenIdentity): (() => void) => {
-    const admission = inFairLines.enter([
+    const admission = inFairLines.acquire([
       { key: memberId, most: placesAtOnce },
       { key: orgId, most: placesAtOnce * 2 },
     ]);

@@ -43,7 +43,7 @@ export function addMcpForward(
 ): { readonly close: () => Promise<void> } {
   const shares = createWaitingCallLimiter(forwardedCallLimits, 'go through MCP', 'too_many_forwarded');
   const { forward, prepareScope, close } = createForward({
-    ...{ to: gatewayUrl, name: mcpPath, away: 'gateway_away', leave: releaseSlot },
+    ...{ targetUrl: gatewayUrl, name: mcpPath, unavailableReason: 'gateway_away', leave: releaseSlot },
   });
   void app.register(async (scope) => {
     prepareScope(scope);

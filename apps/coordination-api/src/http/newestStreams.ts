@@ -10,7 +10,7 @@ export interface StreamSlot {
 
 interface OpenStream {
   readonly replaced: AbortController;
-  readonly leave: () => void;
+  readonly removeStream: () => void;
 }
 
 /** Creates the limiter. It throws 429 at the organization's limit, and 503 at the limit of the process. */
@@ -22,14 +22,14 @@ export function createStreamLimiter(limits = eventStreamLimits): (caller: TokenI
     const { memberId } = caller;
     const own = streams.get(memberId) ?? new Set();
     const [oldest] = own;
-    if (oldest !== undefined && own.size >= limits.each) {
-      oldest.leave();
+    if (oldest !== undefined && own.size >= limits.perOwner) {
+      oldest.removeStream();
       oldest.replaced.abort();
     }
     const giveBack = shares.enter(caller);
     const open: OpenStream = {
       replaced: new AbortController(),
-      leave: () => {
+      removeStream: () => {
         giveBack();
         own.delete(open);
         if (own.size === 0 && streams.get(memberId) === own) streams.delete(memberId);
@@ -37,6 +37,6 @@ export function createStreamLimiter(limits = eventStreamLimits): (caller: TokenI
     };
     own.add(open);
     streams.set(memberId, own);
-    return { replaced: open.replaced.signal, release: open.leave };
+    return { replaced: open.replaced.signal, release: open.removeStream };
   };
 }

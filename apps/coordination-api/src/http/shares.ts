@@ -17,27 +17,27 @@ export interface WaitingCallLimiter {
 
 interface ShareLimits {
   /** The limit of a token, or of a member with all its tokens. */
-  readonly each: number;
-  readonly organization: number;
-  readonly all: number;
+  readonly perOwner: number;
+  readonly perOrganization: number;
+  readonly inTotal: number;
 }
 
 /** Limits of calls that wait for events, in each process. An agent follows one or a few executions. */
 export const eventWaitLimits: ShareLimits = {
   // guard: calls that one token lets wait
-  each: 8,
-  organization: 1_000,
-  all: 5_000,
+  perOwner: 8,
+  perOrganization: 1_000,
+  inTotal: 5_000,
 };
 /** Limits of tool calls that the gateway is processing. */
-export const forwardedCallLimits: ShareLimits = { each: 128, organization: 512, all: 1_024 };
+export const forwardedCallLimits: ShareLimits = { perOwner: 128, perOrganization: 512, inTotal: 1_024 };
 /**
  * Limits of calls that wait for their turn at a record. Many agents of one member may request work at the
  * same time.
  */
-export const queuedCallLimits: ShareLimits = { each: 128, organization: 512, all: 1_024 };
+export const queuedCallLimits: ShareLimits = { perOwner: 128, perOrganization: 512, inTotal: 1_024 };
 /** Limits of event streams per member. A browser has six connections per host, and its tabs share a stream. */
-export const eventStreamLimits: ShareLimits = { each: 4, organization: 1_000, all: 5_000 };
+export const eventStreamLimits: ShareLimits = { perOwner: 4, perOrganization: 1_000, inTotal: 5_000 };
 
 const retrySeconds = 1;
 
@@ -56,18 +56,18 @@ export function createWaitingCallLimiter(
   reason: SharedReason,
   ownerOf: OwnerOf = ownerByToken,
 ): WaitingCallLimiter {
-  const limiter = createConcurrencyLimiter(limits.all);
+  const limiter = createConcurrencyLimiter(limits.inTotal);
   return {
     enter: (caller) => {
       const parties = [
-        { ...ownerOf(caller), most: limits.each },
-        { key: `all of ${caller.memberId}`, said: 'of yours', most: limits.organization / 2 },
+        { ...ownerOf(caller), most: limits.perOwner },
+        { key: `all of ${caller.memberId}`, said: 'of yours', most: limits.perOrganization / 2 },
         {
           ...{ key: `organization ${caller.orgId}`, said: 'of your organization' },
-          most: limits.organization,
+          most: limits.perOrganization,
         },
       ];
-      const admission = limiter.enter(parties);
+      const admission = limiter.acquire(parties);
       if ('leave' in admission) return admission.leave;
       if (admission.full === null)
         throw serviceUnavailable(reason, `Too many calls ${activity} at the same time; try again.`);

@@ -35,14 +35,14 @@ export function addSignInForward(
 ): { readonly close: () => Promise<void> } {
   const limiter = createConcurrencyLimiter(maxConcurrentRequests.all);
   const { forward, prepareScope, close } = createForward({
-    ...{ to: signInUrl, name: '/sign-in', away: 'sign_in_away', leave: releaseSlot },
+    ...{ targetUrl: signInUrl, name: '/sign-in', unavailableReason: 'sign_in_away', leave: releaseSlot },
     extraHeaders: ({ protocol, host }) => ({ 'x-forwarded-proto': protocol, 'x-forwarded-host': host }),
   });
   void app.register(async (scope) => {
     prepareScope(scope);
     const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const network = { key: networkOf(request.ip), most: maxConcurrentRequests.each };
-      const admission = limiter.enter([network]);
+      const admission = limiter.acquire([network]);
       if ('leave' in admission) return forward(request, reply).finally(admission.leave);
       if (admission.full === null) throw serviceUnavailable('overload');
       throw tooManyRequests(

@@ -10,7 +10,7 @@ import { type WaitForEvents } from './operationRoutes.ts';
 /** Additional events of a stream, which concern only its caller. */
 export interface StreamFeed {
   /** Returns a signal that aborts when there may be something to read. */
-  readonly news: () => AbortSignal;
+  readonly changeSignal: () => AbortSignal;
   /** Returns the new events in the wire format; empty if there are none. */
   readonly read: () => Promise<string>;
   readonly close: () => void;
@@ -41,7 +41,7 @@ export function openWorkInbox(
   let news = AbortSignal.abort();
 
   return {
-    news: () => news,
+    changeSignal: () => news,
     read: async () => {
       if (!news.aborted) return '';
       const params = { after, limit: maxPageSize, waitSeconds: longPollSeconds };

@@ -46,7 +46,7 @@ export interface AcceptReplyOptions {
 }
 
 /** Does not tell whether the address is signed for another sender. */
-const unacceptable = `Reply within ${replyValidityDays} days from the address that got the notification, or open the story in Muster to comment.`;
+const refusalMessage = `Reply within ${replyValidityDays} days from the address that got the notification, or open the story in Muster to comment.`;
 
 const valuesOf = ({ headers }: Email, name: string): string[] =>
   headers.filter(({ key }) => key === name).map(({ value }) => value.trim().toLowerCase());
@@ -106,7 +106,7 @@ async function findSignedNotification(
 ): Promise<ReplyableNotification> {
   const notification = await findReplyableNotification(db, address.notificationId);
   if (notification === undefined || !addresses.isSigned(notification.organizationKey, address))
-    throw new ReplyRefused(unacceptable);
+    throw new ReplyRefused(refusalMessage);
   return notification;
 }
 
@@ -168,7 +168,7 @@ export async function acceptReply(
   const { orgId } = address;
   return inOrganizationAsSystem(pool, orgId, async (db) => {
     const notification = await findSignedNotification(options, address, db);
-    if (notification.email.toLowerCase() !== sender) throw new ReplyRefused(unacceptable);
+    if (notification.email.toLowerCase() !== sender) throw new ReplyRefused(refusalMessage);
     const { memberId, memberName, storyId, projectId, commentId } = notification;
     const body = bodyOf(email);
     const { isRepeated, lastHour } = await readMailedComments(db, memberId, mailKey, replyValidityDays);

@@ -26,7 +26,7 @@ const timeSliceMillis = 60_000;
 export interface RunnerOptions {
   readonly pool: Pool;
   readonly sender: Sender;
-  readonly setUp: TurnConfig;
+  readonly turnConfig: TurnConfig;
   readonly onAttempt: (orgId: string, webhookId: string, sent: SentMessage) => void;
   readonly onFault: (error: unknown, webhookId: string) => void;
 }
@@ -58,7 +58,7 @@ function limitConcurrency(maxConcurrent: number): <Result>(work: () => Promise<R
 export function createWebhookRunner({
   pool,
   sender,
-  setUp,
+  turnConfig: setUp,
   onAttempt,
   onFault,
 }: RunnerOptions): WebhookRunner {

@@ -16,7 +16,7 @@ export const createLoggedWebhookRunner = (
   createWebhookRunner({
     pool,
     sender: createSender({ networks: webhooks.networks }),
-    setUp: { ...webhooks, reactions },
+    turnConfig: { ...webhooks, reactions },
     onAttempt: (orgId, webhookId, sent) => {
       const outcome = attemptOutcomeOf(sent);
       count(outcome);

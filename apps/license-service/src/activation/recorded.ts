@@ -20,7 +20,7 @@ export function recordCalls(
   logLineKind: 'license' | 'operators' = 'license',
 ) {
   const recordCall = createCallRecorder(callName, {
-    ...{ metrics, logger, line: logLineKind },
+    ...{ metrics, logger, logMessage: logLineKind },
     refusalOf: ({ details }) => ({ outcome: details.reason, reason: undefined }),
   });
   return (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

@@ -4,7 +4,7 @@ import { keyAlphabet } from './alphabet.ts';
 import { hashKey, keyHintOf, type FormattedKey, generateKey, parseKey } from './key.ts';
 
 const keys = Array.from({ length: 12 }, generateKey);
-const bare = (key: string): string => key.replaceAll('-', '');
+const withoutDashes = (key: string): string => key.replaceAll('-', '');
 
 describe('a new key', () => {
   it('has the prefix and five groups, and reads as itself', () => {
@@ -18,7 +18,7 @@ describe('a new key', () => {
     const many = Array.from({ length: 3_000 }, generateKey);
     expect(new Set(many).size).toBe(many.length);
     for (let place = 5; place < 30; place += 1) {
-      expect(new Set(many.map((key) => bare(key)[place])).size).toBe(32);
+      expect(new Set(many.map((key) => withoutDashes(key)[place])).size).toBe(32);
     }
   });
 });
@@ -36,10 +36,10 @@ describe('a key as people write it', () => {
     ['within a line, with soft hyphens', `License key: ${key.replaceAll('-', '\u00ad-')}.`],
     ['within a line, with spaces', `Hello, these words: ${key.replaceAll('-', ' ')} (Acme)`],
     ['within a line, behind words of five letters', `Hello valid ${key.replaceAll('-', ' ')}`],
-    ['within a line, without dashes', `License key: ${bare(key)}`],
-    ['without dashes', bare(key)],
+    ['within a line, without dashes', `License key: ${withoutDashes(key)}`],
+    ['without dashes', withoutDashes(key)],
     ['without its prefix', key.slice(6)],
-    ['without prefix and dashes, small', bare(key.slice(6)).toLowerCase()],
+    ['without prefix and dashes, small', withoutDashes(key.slice(6)).toLowerCase()],
     ['with spaces for dashes, about it, and a line end', `  ${key.replaceAll('-', ' ')}\r\n`],
     ['with no-break spaces', key.replaceAll('-', '\u00a0')],
     ['with en dashes', key.replaceAll('-', '–')],
@@ -78,8 +78,8 @@ function keyWith(symbol: string): FormattedKey {
 }
 
 /** Replaces the symbol of a key at a place that is counted without dashes. */
-const changed = (key: FormattedKey, place: number, symbol: string): string => {
-  const symbols = Array.from(bare(key));
+const withSymbolAt = (key: FormattedKey, place: number, symbol: string): string => {
+  const symbols = Array.from(withoutDashes(key));
   symbols[place] = symbol;
   return symbols.join('');
 };
@@ -88,10 +88,10 @@ describe('a typo', () => {
   it('is located, with what belongs there: each place, each wrong symbol', () => {
     for (const key of keys) {
       for (let place = 0; place < 30; place += 1) {
-        const right = bare(key)[place];
+        const right = withoutDashes(key)[place];
         for (const symbol of keyAlphabet) {
           if (symbol === right) continue;
-          expect(parseKey(changed(key, place, symbol))).toEqual({
+          expect(parseKey(withSymbolAt(key, place, symbol))).toEqual({
             kind: 'typo',
             position: place + 1,
             typedPosition: place + 1,
@@ -106,9 +106,9 @@ describe('a typo', () => {
     for (const key of keys) {
       for (let place = 5; place < 30; place += 1) {
         for (const wrong of ['U', 'u', '!', 'ſ', '😀']) {
-          const typo = { kind: 'typo', position: place + 1, perhaps: bare(key)[place] };
-          expect(parseKey(changed(key, place, wrong))).toEqual({ ...typo, typedPosition: place + 1 });
-          expect(parseKey(changed(key, place, wrong).slice(5))).toEqual({
+          const typo = { kind: 'typo', position: place + 1, perhaps: withoutDashes(key)[place] };
+          expect(parseKey(withSymbolAt(key, place, wrong))).toEqual({ ...typo, typedPosition: place + 1 });
+          expect(parseKey(withSymbolAt(key, place, wrong).slice(5))).toEqual({
             ...typo,
             typedPosition: place - 4,
           });
@@ -120,7 +120,7 @@ describe('a typo', () => {
 
 it('catches every swap of neighbours', () => {
   for (const key of keys) {
-    const symbols = Array.from(bare(key));
+    const symbols = Array.from(withoutDashes(key));
     for (let place = 0; place < 29; place += 1) {
       const [one = '', other = ''] = symbols.slice(place, place + 2);
       if (one === other) continue;
@@ -138,10 +138,10 @@ it('catches any two wrong symbols', () => {
   const symbol = fc.constantFrom(...Array.from(keyAlphabet));
   fc.assert(
     fc.property(fc.constantFrom(...keys), place, symbol, place, symbol, (key, a, one, b, other) => {
-      const typed = Array.from(changed(key, a, one))
+      const typed = Array.from(withSymbolAt(key, a, one))
         .with(b, other)
         .join('');
-      return typed === bare(key) || parseKey(typed).kind !== 'key';
+      return typed === withoutDashes(key) || parseKey(typed).kind !== 'key';
     }),
     { numRuns: 5_000 },
   );
@@ -162,7 +162,7 @@ it('takes nothing else for a key, whatever it is', () => {
 it('is stored as the SHA-256 of the one form, and a hint', () => {
   const key = keys[1] ?? generateKey();
   expect(hashKey(key)).toHaveLength(32);
-  expect(keyHintOf(key)).toBe(bare(key).slice(26));
+  expect(keyHintOf(key)).toBe(withoutDashes(key).slice(26));
   const again = parseKey(` ${key.toLowerCase()} `);
   expect(again.kind === 'key' && hashKey(again.key).equals(hashKey(key))).toBe(true);
 });

@@ -167,12 +167,12 @@ function addIssuerSignInRoutes(
     let begun: Awaited<ReturnType<IssuerSignIn['startSignIn']>>;
     try {
       begun = await signIn.startSignIn(operatorsIssuer, {
-        ...{ redirectUrl: redirectUrlOf(request), email: null, provenWithinSeconds: null },
+        ...{ redirectUrl: redirectUrlOf(request), email: null, maxAuthAgeSeconds: null },
       });
     } catch (error) {
       return sayProblem(request, reply, error);
     }
-    const { address, question } = begun;
+    const { authorizationUrl: address, signInState: question } = begun;
     const flow: SignInFlow = { ...question, to: returnPathOf(formFieldsOf(request)['to']) };
     const nonce = await inTransaction(pool, (db) => storeSignInFlow(db, flow, signInFlowSeconds));
     requestCookiesOf(options, request).set(reply, 'flow', nonce);

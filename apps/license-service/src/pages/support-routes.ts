@@ -70,7 +70,7 @@ async function loadLicensePage(
     link:
       baseUrlOf(options, request) +
       (await createCustomerLink(db, requireOpenedVault(options).seals, id, defaultLinkSeconds)),
-    ...(notice !== undefined && { said: notice }),
+    ...(notice !== undefined && { notice }),
   });
 }
 

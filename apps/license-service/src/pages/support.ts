@@ -151,7 +151,7 @@ export interface LicensePageData {
   readonly denials: readonly DenialRecord[];
   /** The full URL of the customer page for this license. */
   readonly link: string;
-  readonly said?: string;
+  readonly notice?: string;
 }
 
 const licenseSection = ({ supporter, license, link }: LicensePageData, mayChange: boolean) =>
@@ -258,7 +258,7 @@ const historySection = ({ events }: LicensePageData) =>
   </section>`;
 
 export function licensePage(pageData: LicensePageData): ServicePage {
-  const { supporter, license, said } = pageData;
+  const { supporter, license, notice: said } = pageData;
   const mayChange = supporter.scopesByProduct.get(license.product)?.includes('change') === true;
   return {
     title: `License …${license.hint}`,

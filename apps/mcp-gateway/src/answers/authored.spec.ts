@@ -6,7 +6,7 @@ import { resultSchema, type ToolSchema } from '../tools/schemas.ts';
 /**
  * Text fields that no author chooses: identifiers of the product, versions, commits, addresses and secrets.
  */
-const chosenByNoPerson: ReadonlySet<string> = new Set([
+const nonAuthoredFields: ReadonlySet<string> = new Set([
   ...['field', 'fields'],
   ...[
     'key',
@@ -101,11 +101,11 @@ describe('what others wrote', () => {
     const tools = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
     const unknown = tools.flatMap(({ name, result }) =>
       [...textFields(resultSchema(result))]
-        .filter((field) => !authoredFields.has(field) && !chosenByNoPerson.has(field) && field !== 'id')
+        .filter((field) => !authoredFields.has(field) && !nonAuthoredFields.has(field) && field !== 'id')
         .map((field) => `${name}: ${field}`),
     );
     expect([...new Set(unknown)]).toEqual([]);
-    expect([...authoredFields].filter((field) => chosenByNoPerson.has(field))).toEqual([]);
+    expect([...authoredFields].filter((field) => nonAuthoredFields.has(field))).toEqual([]);
   });
 
   it('is named by its paths, each once, where it says something', () => {

@@ -17,7 +17,7 @@ import { type McpSession } from '../protocol/session.ts';
 import { taskTtlSeconds } from '../protocol/tasks.ts';
 
 /** The progress and outcome of a request, in addition to its response. */
-interface RequestCourse {
+interface RequestTracking {
   /** Aborts when the client disconnects. */
   readonly disconnected: AbortController;
   /** Aborts when the API rejects the token. */
@@ -30,7 +30,7 @@ interface RequestCourse {
   reason: string | undefined;
 }
 
-const trackRequest = (reply: FastifyReply, { isJustVerified }: AuthenticatedCaller): RequestCourse => {
+const trackRequest = (reply: FastifyReply, { isJustVerified }: AuthenticatedCaller): RequestTracking => {
   const left = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) left.abort();
@@ -56,7 +56,7 @@ interface IncomingRequest {
 function createSession(
   gate: RequestGate,
   { request, message, classification, view }: IncomingRequest,
-  course: RequestCourse,
+  course: RequestTracking,
   {
     intent,
     overload,
@@ -109,7 +109,7 @@ function createSession(
 function recordOutcome(
   gate: RequestGate,
   { request, message, classification }: IncomingRequest,
-  course: RequestCourse,
+  course: RequestTracking,
 ): void {
   const { metrics, logger } = gate.options;
   const { tokenRejected, toolName, outcome, reason } = course;

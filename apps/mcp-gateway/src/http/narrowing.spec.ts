@@ -7,10 +7,10 @@ import { allTools, toolsets } from '../tools/toolbox.ts';
 const views = createViewReader();
 const names = (view: ConnectionView): string[] =>
   allTools.filter((tool) => view.listsTool(tool)).map(({ name }) => name);
-const listed = (query: string, headers: Record<string, string> = {}): string[] =>
+const listedToolNames = (query: string, headers: Record<string, string> = {}): string[] =>
   names(views(query, headers));
-const everything = new Set(listed('mode=full'));
-const called = (query: string): string[] => {
+const allToolNames = new Set(listedToolNames('mode=full'));
+const callableToolNames = (query: string): string[] => {
   const view = views(query, {});
   return allTools.filter((tool) => view.canCallTool(tool)).map(({ name }) => name);
 };
@@ -18,34 +18,36 @@ const called = (query: string): string[] => {
 describe('narrowing', () => {
   it('lists the operations and the macros in full mode', () => {
     const unlisted = macros.filter(({ listedIn }) => !listedIn.includes('full')).length;
-    expect(everything.size).toBe(allTools.filter(({ kind }) => kind !== 'meta').length - unlisted);
+    expect(allToolNames.size).toBe(allTools.filter(({ kind }) => kind !== 'meta').length - unlisted);
   });
 
   it.each(['', 'project=WEB', 'exclude=stories_delete', 'readonly=1'])(
     'lists core and takes calls of every operation where no mode is named: %s',
     (query) => {
-      expect(listed(query)).toEqual(listed(`${query}&mode=core`.replace(/^&/, '')));
-      expect(called(query)).toEqual(expect.arrayContaining(listed(`${query}&mode=full`.replace(/^&/, ''))));
+      expect(listedToolNames(query)).toEqual(listedToolNames(`${query}&mode=core`.replace(/^&/, '')));
+      expect(callableToolNames(query)).toEqual(
+        expect.arrayContaining(listedToolNames(`${query}&mode=full`.replace(/^&/, ''))),
+      );
     },
   );
 
   it.each(['core', 'search', 'full'])('takes calls of what is listed alone in mode %s', (mode) => {
-    expect(called(`mode=${mode}`)).toEqual(listed(`mode=${mode}`));
+    expect(callableToolNames(`mode=${mode}`)).toEqual(listedToolNames(`mode=${mode}`));
   });
 
   it('chooses by toolsets and by tools, in either spelling', () => {
-    const chosen = listed('toolsets=comments,epics&tools=stories.get');
+    const chosen = listedToolNames('toolsets=comments,epics&tools=stories.get');
     expect(chosen).toContain('stories_get');
     expect(chosen.every((name) => /^(comments|epics)_|^stories_get$/.test(name))).toBe(true);
-    expect(listed('tools=stories_get')).toEqual(listed('tools=stories.get'));
+    expect(listedToolNames('tools=stories_get')).toEqual(listedToolNames('tools=stories.get'));
   });
 
   it.each(toolsets)('has something in the toolset %s', (toolset) => {
-    expect(listed(`toolsets=${toolset}`).length).toBeGreaterThan(0);
+    expect(listedToolNames(`toolsets=${toolset}`).length).toBeGreaterThan(0);
   });
 
   it('takes away what is excluded, and macros that would do it', () => {
-    const left = listed('exclude=deliveryExecutions.acquire,stories_delete&mode=full');
+    const left = listedToolNames('exclude=deliveryExecutions.acquire,stories_delete&mode=full');
     expect(left).not.toContain('stories_delete');
     expect(left).not.toContain('start_work');
     expect(left).toContain('submit_work');
@@ -67,10 +69,10 @@ describe('narrowing', () => {
       'project=WEB',
     ];
     for (const query of asked) {
-      const narrowed = listed(`${query}&mode=full`);
-      expect(narrowed.filter((name) => !everything.has(name))).toEqual([]);
+      const narrowed = listedToolNames(`${query}&mode=full`);
+      expect(narrowed.filter((name) => !allToolNames.has(name))).toEqual([]);
       for (const other of asked.filter((one) => one !== query)) {
-        const both = listed(`${query}&${other}&mode=full`);
+        const both = listedToolNames(`${query}&${other}&mode=full`);
         if (other.startsWith('toolsets') || other.startsWith('tools')) continue;
         expect(both.filter((name) => !narrowed.includes(name) && !query.startsWith('to'))).toEqual([]);
       }
@@ -79,7 +81,7 @@ describe('narrowing', () => {
 
   it('shows in core and search what finds and calls the rest', () => {
     for (const mode of ['core', 'search'])
-      expect(listed(`mode=${mode}`)).toEqual(
+      expect(listedToolNames(`mode=${mode}`)).toEqual(
         expect.arrayContaining([
           'start_work',
           'submit_work',
@@ -88,20 +90,20 @@ describe('narrowing', () => {
           'call_write_operation',
         ]),
       );
-    expect(listed('mode=search').length).toBe(
+    expect(listedToolNames('mode=search').length).toBe(
       4 + macros.filter(({ listedIn }) => listedIn.includes('search')).length,
     );
-    expect(listed('mode=core')).toHaveLength(20);
-    expect(listed('mode=core')).toEqual(
+    expect(listedToolNames('mode=core')).toHaveLength(20);
+    expect(listedToolNames('mode=core')).toEqual(
       expect.arrayContaining(['inbox', 'lock_paths', 'next_work', 'wait_for']),
     );
   });
 
   it('is said by headers too, and the URL wins', () => {
-    expect(listed('', { 'x-mcp-toolsets': 'epics' })).toEqual(listed('toolsets=epics'));
-    expect(listed('toolsets=comments', { 'x-mcp-toolsets': 'epics', 'x-mcp-readonly': '1' })).toEqual(
-      listed('toolsets=comments&readonly=1'),
-    );
+    expect(listedToolNames('', { 'x-mcp-toolsets': 'epics' })).toEqual(listedToolNames('toolsets=epics'));
+    expect(
+      listedToolNames('toolsets=comments', { 'x-mcp-toolsets': 'epics', 'x-mcp-readonly': '1' }),
+    ).toEqual(listedToolNames('toolsets=comments&readonly=1'));
   });
 
   it.each([
@@ -135,7 +137,9 @@ describe('narrowing', () => {
   it.each(['x-mcp-proxy-auth', 'x-mcp-auth', 'x-mcp-servers', 'x-mcp-token', 'x-mcp-user'])(
     'leaves %s to the proxy that it belongs to',
     (header) => {
-      expect(listed('', { [header]: 'secret', 'x-mcp-toolsets': 'epics' })).toEqual(listed('toolsets=epics'));
+      expect(listedToolNames('', { [header]: 'secret', 'x-mcp-toolsets': 'epics' })).toEqual(
+        listedToolNames('toolsets=epics'),
+      );
     },
   );
 });

@@ -48,7 +48,7 @@ export class LongPollLimiter {
     const own = { key: `token ${token}`, most: maxLongPollsPerToken };
     const member = { key: `member ${ids?.memberId ?? token}`, most: this.#ofMember };
     const organization = { key: `organization ${ids?.orgId ?? ''}`, most: this.#ofOrganization };
-    const admission = this.#limiter.enter([own, member, organization]);
+    const admission = this.#limiter.acquire([own, member, organization]);
     if ('leave' in admission) return admission.leave;
     if (admission.full === null) throw tooManyLongPolls('of all organizations');
     if (admission.full === own) throw tooManyLongPolls('of this token');

@@ -42,8 +42,8 @@ const resourceTemplates: readonly (ResourceTemplateType & { readonly readOperati
   },
 ];
 
-const isReadable = (view: ConnectionView, by: Operation): boolean => {
-  const tool = operationTool(by.name);
+const isReadable = (view: ConnectionView, requiredOperation: Operation): boolean => {
+  const tool = operationTool(requiredOperation.name);
   return tool !== undefined && view.allows(tool);
 };
 

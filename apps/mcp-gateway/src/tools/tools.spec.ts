@@ -13,15 +13,15 @@ import { allTools, findTool } from './toolbox.ts';
 import { type ObjectSchema } from './schemas.ts';
 import { operationTool, operationTools, toolNameOf } from './tools.ts';
 
-const all = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
+const toolOperations = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
 
 /** An identity with every permission in an organization and on the installation. */
-const acts = { name: 'Ana', role: 'owner', org: 'Acme' } as const;
+const ownerFacts = { name: 'Ana', role: 'owner', org: 'Acme' } as const;
 const token = { scopes: ['admin', 'platform'], agentId: null, projectIds: null, mayReadInbox: true } as const;
-const everybody: CallerIdentity = { token, actsFor: acts, ids: null };
+const unrestrictedIdentity: CallerIdentity = { token, actsFor: ownerFacts, ids: null };
 
 const encoding = new Tiktoken(o200k);
-const tokens = (value: unknown): number => encoding.encode(JSON.stringify(value)).length;
+const countTokens = (value: unknown): number => encoding.encode(JSON.stringify(value)).length;
 
 describe('names', () => {
   it('are what every client takes', () => {
@@ -30,14 +30,16 @@ describe('names', () => {
 
   it('are one for each operation, and both spellings find it', () => {
     expect(new Set(allTools.map(({ name }) => name)).size).toBe(allTools.length);
-    for (const { name } of all) {
+    for (const { name } of toolOperations) {
       expect(findTool(name)).toMatchObject({ operation: { name } });
       expect(findTool(toolNameOf(name))).toBe(findTool(name));
     }
   });
 
   it('cover what the registry offers to models, in its order', () => {
-    expect(operationTools.map(({ operation }) => operation.name)).toEqual(all.map(({ name }) => name));
+    expect(operationTools.map(({ operation }) => operation.name)).toEqual(
+      toolOperations.map(({ name }) => name),
+    );
   });
 
   it('find nothing that the registry keeps from models', () => {
@@ -136,7 +138,7 @@ describe('what a model reads', () => {
 });
 
 describe('the short lists', () => {
-  const shortList = toolListFor(createView({ mode: 'core' }), everybody).tools;
+  const shortList = toolListFor(createView({ mode: 'core' }), unrestrictedIdentity).tools;
   const namesIn = (tool: Tool) => Object.keys(tool.inputSchema.properties ?? {});
 
   it('describe every parameter, in at most twelve words', () => {
@@ -194,21 +196,25 @@ describe('the short lists', () => {
 
 describe('what it costs a model', () => {
   it('is at most 25,000 tokens for everything', () => {
-    expect(tokens(toolListFor(createView({ mode: 'full' }), everybody).tools)).toBeLessThanOrEqual(25_000);
+    expect(
+      countTokens(toolListFor(createView({ mode: 'full' }), unrestrictedIdentity).tools),
+    ).toBeLessThanOrEqual(25_000);
   });
 
   it('is at most 3,000 tokens in core mode', () => {
-    const { tools } = toolListFor(createView({ mode: 'core' }), everybody);
+    const { tools } = toolListFor(createView({ mode: 'core' }), unrestrictedIdentity);
     expect(tools.length).toBeLessThanOrEqual(20);
-    expect(tokens(tools)).toBeLessThanOrEqual(3_000);
+    expect(countTokens(tools)).toBeLessThanOrEqual(3_000);
   });
 
   it('is at most 1,500 tokens in search mode', () => {
-    expect(tokens(toolListFor(createView({ mode: 'search' }), everybody).tools)).toBeLessThanOrEqual(1_500);
+    expect(
+      countTokens(toolListFor(createView({ mode: 'search' }), unrestrictedIdentity).tools),
+    ).toBeLessThanOrEqual(1_500);
   });
 
   it('is told in the guide by the number of tools', () => {
-    const count = toolListFor(createView({ mode: 'full' }), everybody).tools.length;
+    const count = toolListFor(createView({ mode: 'full' }), unrestrictedIdentity).tools.length;
     const guide = readFileSync(
       path.resolve(import.meta.dirname, '../../../../docs/guides/mcp-clients.md'),
       'utf8',
@@ -220,10 +226,10 @@ describe('what it costs a model', () => {
     'is less than 2,000 characters of instructions with %j',
     (given) => {
       const view = createView(given);
-      const long = { ...everybody, acts: { ...acts, name: 'N'.repeat(500) } };
-      expect(instructionsFor(long, view, toolListFor(view, everybody).visibleTools).length).toBeLessThan(
-        2_000,
-      );
+      const long = { ...unrestrictedIdentity, acts: { ...ownerFacts, name: 'N'.repeat(500) } };
+      expect(
+        instructionsFor(long, view, toolListFor(view, unrestrictedIdentity).visibleTools).length,
+      ).toBeLessThan(2_000);
     },
   );
 });

@@ -4,27 +4,33 @@ import { describe, expect, it } from '@jest/globals';
 import { type ToolSchema, repeatsName } from './schemas.ts';
 import { allTools } from './toolbox.ts';
 
-interface Place {
+interface SchemaNode {
   readonly path: string;
   readonly schema: ToolSchema;
 }
 
-function* placesIn(schema: ToolSchema, path: string, depth = 1): Generator<Place & { depth: number }> {
+function* schemaNodesIn(
+  schema: ToolSchema,
+  path: string,
+  depth = 1,
+): Generator<SchemaNode & { depth: number }> {
   yield { path, schema, depth };
   for (const [name, property] of Object.entries(schema.properties ?? {}))
-    yield* placesIn(property, `${path}.${name}`, depth + 1);
+    yield* schemaNodesIn(property, `${path}.${name}`, depth + 1);
   const items = schema['items'] as ToolSchema | undefined;
-  if (items !== undefined) yield* placesIn(items, `${path}[]`, depth + 1);
+  if (items !== undefined) yield* schemaNodesIn(items, `${path}[]`, depth + 1);
 }
 
-const shown = allTools.flatMap(({ tool, withoutProject }) => [tool, withoutProject]);
-const places = shown.flatMap(({ name, inputSchema }) => [...placesIn(inputSchema as ToolSchema, name)]);
-const inner = places.filter(({ path }) => /[.[]/.test(path));
+const listedTools = allTools.flatMap(({ tool, withoutProject }) => [tool, withoutProject]);
+const schemaNodes = listedTools.flatMap(({ name, inputSchema }) => [
+  ...schemaNodesIn(inputSchema as ToolSchema, name),
+]);
+const nestedNodes = schemaNodes.filter(({ path }) => /[.[]/.test(path));
 
 /** Lists the schemas that break a rule. */
 const breaking = (
   rule: (schema: ToolSchema, path: string) => boolean,
-  among: readonly Place[] = places,
+  among: readonly SchemaNode[] = schemaNodes,
 ): string[] => among.filter(({ schema, path }) => !rule(schema, path)).map(({ path }) => path);
 
 describe('every vendor', () => {
@@ -39,8 +45,8 @@ describe('every vendor', () => {
   });
 
   it('takes each name', () => {
-    for (const { name } of shown) expect(name).toMatch(/^[a-zA-Z_][a-zA-Z0-9_]{0,62}$/);
-    const names = inner.flatMap(({ schema }) => Object.keys(schema.properties ?? {}));
+    for (const { name } of listedTools) expect(name).toMatch(/^[a-zA-Z_][a-zA-Z0-9_]{0,62}$/);
+    const names = nestedNodes.flatMap(({ schema }) => Object.keys(schema.properties ?? {}));
     for (const name of names) expect(name).toMatch(/^[a-zA-Z0-9_]{1,64}$/);
   });
 
@@ -55,9 +61,12 @@ describe('every vendor', () => {
 
 describe('OpenAI in strict mode', () => {
   it('takes an object at the root, and no object whose fields are not said', () => {
-    for (const { inputSchema } of shown) expect(inputSchema.type).toBe('object');
+    for (const { inputSchema } of listedTools) expect(inputSchema.type).toBe('object');
     expect(
-      breaking(({ type, properties = {} }) => type !== 'object' || Object.keys(properties).length > 0, inner),
+      breaking(
+        ({ type, properties = {} }) => type !== 'object' || Object.keys(properties).length > 0,
+        nestedNodes,
+      ),
     ).toEqual([]);
   });
 
@@ -67,7 +76,7 @@ describe('OpenAI in strict mode', () => {
   });
 
   it('takes at most five levels, and so many values', () => {
-    expect(places.filter(({ depth }) => depth > 6).map(({ path }) => path)).toEqual([]);
+    expect(schemaNodes.filter(({ depth }) => depth > 6).map(({ path }) => path)).toEqual([]);
     expect(breaking(({ enum: values = [] }) => (values as unknown[]).length <= 250)).toEqual([]);
   });
 });
@@ -95,7 +104,7 @@ describe('Gemini', () => {
 
 describe('Anthropic', () => {
   it('takes no choice at the root, and names of at most 64 characters', () => {
-    for (const { name, inputSchema } of shown) {
+    for (const { name, inputSchema } of listedTools) {
       expect(Object.keys(inputSchema).filter((keyword) => /^(any|one|all)Of$/.test(keyword))).toEqual([]);
       expect(name.length).toBeLessThanOrEqual(64);
     }
@@ -104,7 +113,7 @@ describe('Anthropic', () => {
 
 describe('a description', () => {
   it('says more than the name', () => {
-    const named = inner.filter(({ path }) => !path.endsWith('[]'));
+    const named = nestedNodes.filter(({ path }) => !path.endsWith('[]'));
     expect(
       breaking(
         ({ description }, path) =>

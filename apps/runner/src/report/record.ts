@@ -89,7 +89,7 @@ function mismatchReason(fact: DeliveryFact, work: FoundExecution): string | unde
 }
 
 /** Returns true if the work names the pull request of the fact, or the pull request names the work. */
-const isMeant = ({ url, trailers }: DeliveryFact, { id, pullRequest }: FoundExecution): boolean =>
+const isIntendedExecution = ({ url, trailers }: DeliveryFact, { id, pullRequest }: FoundExecution): boolean =>
   url !== null &&
   (trailers.includes(id) || (pullRequest !== null && isSamePullRequest(pullRequest.url, url)));
 
@@ -107,7 +107,7 @@ async function findWork(
   const matches = found.filter((_, index) => reasons[index] === undefined);
   if (matches.length === 0)
     return reasons[0] ?? `no work in ${repository} has ${fact.branch ?? fact.url ?? 'it'}`;
-  return matches.length > 1 && !matches.every((work) => isMeant(fact, work))
+  return matches.length > 1 && !matches.every((work) => isIntendedExecution(fact, work))
     ? `several executions match: ${matches.map(({ id }) => id).join(', ')}`
     : matches;
 }

@@ -61,14 +61,14 @@ describe('Claude Code', () => {
   });
 });
 
-const codex = `{"type":"thread.started","thread_id":"019ef9f3-e493-7a71-a5b2-688716a1281a"}
+const codexOutput = `{"type":"thread.started","thread_id":"019ef9f3-e493-7a71-a5b2-688716a1281a"}
 {"type":"turn.started"}
 {"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"Done."}}
 {"type":"turn.completed","usage":{"input_tokens":17232,"cached_input_tokens":12928,"cache_write_input_tokens":0,"output_tokens":6,"reasoning_output_tokens":0}}
 {"type":"turn.completed","usage":{"input_tokens":36549,"cached_input_tokens":31000,"output_tokens":1590}}`;
 
 it('takes the newest totals of a thread of Codex, for the model of its command', () => {
-  expect(totalsOf(codex, 'gpt-5.4')).toEqual([
+  expect(totalsOf(codexOutput, 'gpt-5.4')).toEqual([
     {
       ...{ model: 'gpt-5.4', currency: 'USD' },
       ...{ inputTokens: 5_549, outputTokens: 1_590, cachedTokens: 31_000 },
@@ -124,10 +124,10 @@ it('ignores malformed lines', () => {
 
 it('adds up the processes of a run, and reports only totals that changed', async () => {
   const { usage, run, reports } = newRun();
-  run(codex, 'gpt');
+  run(codexOutput, 'gpt');
   run(`${claudeStart}\n${claudeEnd}`);
   await usage.flush();
-  run(codex, 'gpt');
+  run(codexOutput, 'gpt');
   await usage.flush();
   await usage.flush();
   expect(reports.map((report) => [report?.model, report?.outputTokens])).toEqual([

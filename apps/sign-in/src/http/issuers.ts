@@ -149,7 +149,7 @@ function addIssuerResponseRoute(app: FastifyInstance, dependencies: IssuerRouteD
       const account = await findOrLinkAccount(db, config.SIGN_UP, provider, claimed);
       if (typeof account === 'string') return { refused: account };
       const proof = `provider:${provider.id}` as const;
-      const { provenAt } = claimed;
+      const { authenticatedAt: provenAt } = claimed;
       return {
         secret: await startOrRenewSession(db, account, proof, {
           browser: browserFactsOf(request),

@@ -22,7 +22,7 @@ export const sendHomePage = async (
   pageState: {
     readonly problem?: string | null;
     readonly note?: string | null;
-    readonly typed?: string;
+    readonly submittedName?: string;
   } = {},
 ): Promise<FastifyReply> => {
   const [organizations, invitations] = await inSignInTransaction(pool, async (db) => [
@@ -30,7 +30,7 @@ export const sendHomePage = async (
     await listInvitations(db, account.id),
   ]);
   const mayBegin = config.SIGN_UP === 'open' && !organizations.some(({ role }) => role === 'owner');
-  const { problem = null, note = null, typed = '' } = pageState;
+  const { problem = null, note = null, submittedName: typed = '' } = pageState;
   return sendPage(
     reply,
     homePage({
@@ -96,12 +96,15 @@ export function addOrganizationRoutes(app: FastifyInstance, dependencies: RouteD
     if (!name.success)
       return sendHomePage(dependencies, reply, account, {
         problem: 'Enter a name of 1 to 120 characters.',
-        typed,
+        submittedName: typed,
       });
     const facts = { requestId: request.id, ...browserFactsOf(request) };
     const begun = await createOrganizationForAccount(pool, account, { name: name.data }, facts);
     return begun === 'owner'
-      ? sendHomePage(dependencies, reply, account, { problem: 'You already own an organization.', typed })
+      ? sendHomePage(dependencies, reply, account, {
+          problem: 'You already own an organization.',
+          submittedName: typed,
+        })
       : reply.redirect('/sign-in', 303);
   });
 }

@@ -46,7 +46,7 @@ const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
 /** The origin and relying-party ID that browsers sign for. */
 interface PasskeyRouteDependencies extends RouteDependencies {
   readonly rpID: string;
-  readonly expected: {
+  readonly verificationExpectations: {
     readonly expectedOrigin: string;
     readonly expectedRPID: string;
     readonly requireUserVerification: true;
@@ -62,7 +62,7 @@ export function addPasskeyRoutes(app: FastifyInstance, dependencies: RouteDepend
     expectedRPID: rpID,
     requireUserVerification: true,
   } as const;
-  const site: PasskeyRouteDependencies = { ...dependencies, rpID, expected };
+  const site: PasskeyRouteDependencies = { ...dependencies, rpID, verificationExpectations: expected };
   addPasskeysPageRoutes(app, site);
   addRegistrationRoutes(app, site);
   addAuthenticationRoutes(app, site);
@@ -147,7 +147,7 @@ function addPasskeysPageRoutes(app: FastifyInstance, site: PasskeyRouteDependenc
 
 /** Adds the routes with which a recently authenticated person adds a passkey. */
 function addRegistrationRoutes(app: FastifyInstance, site: PasskeyRouteDependencies): void {
-  const { pool, config, cookies, throttle, rpID, expected } = site;
+  const { pool, config, cookies, throttle, rpID, verificationExpectations: expected } = site;
   const onRequest = requireOwnPage(config.cookie);
 
   app.post('/auth/passkeys/options', { onRequest }, async (request, reply) => {
@@ -195,7 +195,7 @@ function addRegistrationRoutes(app: FastifyInstance, site: PasskeyRouteDependenc
 /** Adds the routes that authenticate a person by a passkey. */
 function addAuthenticationRoutes(
   app: FastifyInstance,
-  { pool, config, cookies, throttle, rpID, expected }: PasskeyRouteDependencies,
+  { pool, config, cookies, throttle, rpID, verificationExpectations: expected }: PasskeyRouteDependencies,
 ): void {
   const onRequest = requireOwnPage(config.cookie);
 

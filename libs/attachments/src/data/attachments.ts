@@ -62,7 +62,7 @@ export interface DownloadSigning {
   readonly baseUrl: string;
   readonly orgId: string;
   readonly organizationKey: Buffer;
-  readonly at: string;
+  readonly signedAt: string;
 }
 
 /** Returns the attachment without the address of its file. */
@@ -79,7 +79,7 @@ export function toAttachmentRecord(row: AttachmentWithCode): Omit<Attachment, 'd
 }
 
 export function toAttachment(row: AttachmentWithCode, signing: DownloadSigning): Attachment {
-  const { baseUrl, orgId, organizationKey, at } = signing;
+  const { baseUrl, orgId, organizationKey, signedAt: at } = signing;
   const path = signedPath(organizationKey, {
     ...{ method: 'GET', orgId, attachmentId: row.id },
     expiresAtMillis: Date.parse(at) + downloadSeconds * 1_000,
@@ -99,20 +99,20 @@ export interface AttachmentTarget {
   readonly code: CodeUnderReview | null;
 }
 
-const nothing = sql.part`null::uuid`;
-const selectTarget: Readonly<Record<AttachmentTargetType, (id: Part) => Part>> = {
+const nullUuid = sql.part`null::uuid`;
+const targetQueryByType: Readonly<Record<AttachmentTargetType, (id: Part) => Part>> = {
   story: (
     id,
-  ) => sql.part`select s.id as story_id, ${nothing} as comment_id, ${nothing} as execution_id, s.project_id, s.code
+  ) => sql.part`select s.id as story_id, ${nullUuid} as comment_id, ${nullUuid} as execution_id, s.project_id, s.code
     from stories s where ${orgFilter('s')} and s.id = ${id}`,
   comment: (
     id,
-  ) => sql.part`select s.id as story_id, c.id as comment_id, ${nothing} as execution_id, s.project_id, s.code
+  ) => sql.part`select s.id as story_id, c.id as comment_id, ${nullUuid} as execution_id, s.project_id, s.code
     from comments c join stories s on s.org_id = c.org_id and s.id = c.story_id
     where ${orgFilter('c')} and c.id = ${id} and c.deleted_at is null`,
   execution: (
     id,
-  ) => sql.part`select s.id as story_id, ${nothing} as comment_id, e.id as execution_id, e.project_id, s.code
+  ) => sql.part`select s.id as story_id, ${nullUuid} as comment_id, e.id as execution_id, e.project_id, s.code
     from executions e left join stories s on s.org_id = e.org_id and e.target_type = 'story' and s.id = e.target_id
     where ${orgFilter('e')} and e.id = ${id}`,
 };
@@ -121,7 +121,7 @@ export const getAttachmentTarget = (
   db: Db,
   type: AttachmentTargetType,
   id: Part,
-): Promise<AttachmentTarget> => db.get(sql<AttachmentTarget>`${selectTarget[type](id)}`);
+): Promise<AttachmentTarget> => db.get(sql<AttachmentTarget>`${targetQueryByType[type](id)}`);
 
 /**
  * Returns the bytes of the organization's attachments and of those of deleted stories, which can be restored. Callers wait for each other until they commit, so that they
@@ -144,7 +144,9 @@ export async function lockStoredBytes(db: Db, orgId: string): Promise<number> {
 export const deleteAttachment = (id: string): Query<unknown> =>
   sql`delete from attachments where ${orgFilter()} and id = ${id}`;
 
-const filterByTarget: Readonly<Record<AttachmentTargetType, (id: IdOrSql, includeParts: boolean) => Part>> = {
+const targetConditionByType: Readonly<
+  Record<AttachmentTargetType, (id: IdOrSql, includeParts: boolean) => Part>
+> = {
   story: (id, includeParts) =>
     sql.part`a.story_id = ${id} ${includeParts ? sql.empty : sql.part`and a.comment_id is null and a.execution_id is null`}`,
   comment: (id) => sql.part`a.comment_id = ${id}`,
@@ -168,7 +170,7 @@ export async function listAttachments(
   const { targetType, kind, includeStale, includeParts, limit, cursor } = params;
   const where = [
     orgFilter('a'),
-    filterByTarget[targetType](targetId, includeParts),
+    targetConditionByType[targetType](targetId, includeParts),
     sql.part`a.state = 'stored'`,
   ];
   if (kind !== undefined) where.push(sql.part`a.kind = ${kind}`);

@@ -15,7 +15,7 @@ import {
 } from '@muster/driver';
 import {
   type DataExport,
-  exportKeptDays,
+  exportRetentionDays,
   leadRank,
   maxKeptExports,
   type ParamsOf,
@@ -83,7 +83,7 @@ export async function insertOrFindUnfinished(db: Db, row: ExportRow): Promise<Ex
 }
 
 /** Deletes the oldest archives of the same scope, so that the new export is the last one that is kept. */
-export const deleteOldestOf = (row: ExportRow): Query<unknown> =>
+export const deleteOldestExportInScope = (row: ExportRow): Query<unknown> =>
   sql`delete from exports where ${orgFilter()} and id in (select x.id from exports x
     where ${isSameScopeSql(row)} and x.id <> ${row.id} order by x.id desc offset ${sql.literal(maxKeptExports - 1)})`;
 
@@ -210,7 +210,7 @@ export async function addStoredPart(db: Db, run: ExportWriter, part: StoredPart)
         attempts = 0, progress = ${part.progress}, records = x.records + ${part.records}, size = x.size + ${part.size},
         updated_at = now(), state = ${isLast ? 'done' : 'running'},
         finished_at = case when ${isLast}::boolean then now() end,
-        expires_at = case when ${isLast}::boolean then now() + make_interval(days => ${sql.literal(exportKeptDays)}) end,
+        expires_at = case when ${isLast}::boolean then now() + make_interval(days => ${sql.literal(exportRetentionDays)}) end,
         version = x.version + case when ${isLast}::boolean then 1 else 0 end
       where ${isWriterSql(run)} returning x.id`,
   );
@@ -231,7 +231,7 @@ export async function addStoredPart(db: Db, run: ExportWriter, part: StoredPart)
 export const listParts = async (
   db: Db,
   exportId: string,
-  { from, before }: { readonly from: number; readonly before?: number },
+  { from, beforePosition: before }: { readonly from: number; readonly beforePosition?: number },
 ): Promise<string[]> => {
   const limit = before === undefined ? sql.empty : sql.part`and p.position < ${before}`;
   const rows = await db.all(

@@ -28,7 +28,7 @@ export const findFile = (
   );
 
 /** Returns the state of a locked attachment; undefined if it was deleted. */
-export const lockState = async (db: Db, id: string): Promise<AttachmentRow['state'] | undefined> =>
+export const lockAttachmentState = async (db: Db, id: string): Promise<AttachmentRow['state'] | undefined> =>
   (
     await db.find(
       sql<

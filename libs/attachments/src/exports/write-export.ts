@@ -37,7 +37,7 @@ import {
   lockExport,
 } from '../data/exports.ts';
 import { withReceivedFile } from '../receive.ts';
-import { tarEnd, tarHeader, tarPadding } from '../rules/tar.ts';
+import { tarEndMarker, tarHeader, tarPadding } from '../rules/tar.ts';
 import { fileKey, type FileStorage } from '../storage/storage.ts';
 import { openPartFile, type PartFile } from './part-file.ts';
 import {
@@ -194,7 +194,9 @@ const read = <Result>(
 async function writePart(at: PartContext, position: ExportPosition): Promise<ExportPosition | null> {
   const { context, run } = at;
   const { row } = run;
-  const part = await orStorageError(openPartFile(context.storage.incomingFolder, new Date(row.started_at)));
+  const part = await wrapStorageErrors(
+    openPartFile(context.storage.incomingFolder, new Date(row.started_at)),
+  );
   const place = position.split?.isComplete === true ? position.split.header : position.part;
   const open: OpenPart = {
     ...at,
@@ -252,7 +254,7 @@ const typeOfStep = (step: number) => {
 async function readLines(open: OpenPart, step: number, key: ExportPosition['key']) {
   const reader = open.context.readers[typeOfStep(step)];
   if (reader === undefined) throw new Error(`no reader of ${typeOfStep(step)}`);
-  const { lines, next } = await read(open, (db) => reader(db, open.selection, key));
+  const { lines, nextKey: next } = await read(open, (db) => reader(db, open.selection, key));
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   return { bytes: Buffer.from(text), count: lines.length, next: next === null ? null : [...next] };
 }
@@ -322,7 +324,7 @@ async function writeSplitHeader(
   const { context, run, part } = open;
   const range = { from: header + 1, before: position.part };
   const ids = await read(open, (db) => listParts(db, run.exportId, range));
-  const sha256 = await orStorageError(hashParts(context.storage, run.orgId, ids, size));
+  const sha256 = await wrapStorageErrors(hashParts(context.storage, run.orgId, ids, size));
   const name = archiveFileName(typeOfStep(position.step));
   await part.write(tarHeader(name, size, new Date(run.row.started_at)));
   addFile(open, { name, size, sha256, records });
@@ -337,10 +339,10 @@ async function writeFiles(open: OpenPart, position: ExportPosition): Promise<Exp
   let last = position;
   for (const file of page) {
     const name = attachmentFileName(file.id);
-    const content = await orStorageError(storage.open(fileKey(run.orgId, file.id)));
+    const content = await wrapStorageErrors(storage.open(fileKey(run.orgId, file.id)));
     let sha256: string | null = null;
     if (content !== undefined)
-      await orStorageError(
+      await wrapStorageErrors(
         withReceivedFile(storage.incomingFolder, content, async (received) => {
           // A file that is not the one that was attached is reported as missing.
           if (received.sha256 !== file.sha256) return;
@@ -390,17 +392,17 @@ async function writeManifest(open: OpenPart): Promise<void> {
   const bytes = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`);
   await part.writeEntry(manifestFileName, bytes);
   await part.writeEntry(manifestSignatureFileName, sign(null, bytes, key.privateKey));
-  await part.write(tarEnd);
+  await part.write(tarEndMarker);
 }
 
 /** Stores a part, and records where the next one continues. */
 async function storePart(open: OpenPart, next: ExportPosition | null): Promise<void> {
   const { context, run, part, place, files, records } = open;
-  const file = await orStorageError(part.finish());
+  const file = await wrapStorageErrors(part.finish());
   const id = newId();
   const isPending = await read(open, (db) => insertPendingPart(db, run, { id, position: place }));
   if (!isPending) throw new ReplacedRunError();
-  await orStorageError(context.storage.put(fileKey(run.orgId, id), file));
+  await wrapStorageErrors(context.storage.put(fileKey(run.orgId, id), file));
   const progress =
     next === null ? 100 : estimateProgress(next, { orgId: run.orgId, startedAt: run.row.started_at });
   const isStored = await read(open, (db) =>
@@ -410,7 +412,7 @@ async function storePart(open: OpenPart, next: ExportPosition | null): Promise<v
 }
 
 /** Awaits an access to the storage, and marks its error as one of the storage. */
-async function orStorageError<Result>(access: Promise<Result>): Promise<Result> {
+async function wrapStorageErrors<Result>(access: Promise<Result>): Promise<Result> {
   try {
     return await access;
   } catch (error) {

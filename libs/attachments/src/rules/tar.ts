@@ -8,7 +8,7 @@ const blockBytes = 512;
 const maxOctalSize = 8 ** 11 - 1;
 
 /** The end of a tar file: two empty blocks. */
-export const tarEnd: Buffer = Buffer.alloc(2 * blockBytes);
+export const tarEndMarker: Buffer = Buffer.alloc(2 * blockBytes);
 
 /** Returns the zeros that follow the content of an entry up to the next block. */
 export const tarPadding = (size: number): Buffer =>

@@ -5,20 +5,20 @@ import { dirname, join } from 'node:path';
 import { isUuid } from '@muster/contract';
 import { type FileStorage } from './storage.ts';
 
-const isMissing = (error: unknown): boolean =>
+const isNotFoundError = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 async function openIfPresent(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isNotFoundError(error)) return undefined;
     throw error;
   }
 }
 
 /** Writes the contents of a file or folder to the disk, so that it survives a loss of power. */
-async function sync(path: string): Promise<void> {
+async function fsyncPath(path: string): Promise<void> {
   const file = await open(path);
   try {
     await file.sync();
@@ -29,7 +29,7 @@ async function sync(path: string): Promise<void> {
 
 export interface FolderStorage extends FileStorage {
   /** Returns the id of the folder. The first service that uses the folder creates it. */
-  readonly identify: () => Promise<string>;
+  readonly readFolderId: () => Promise<string>;
 }
 
 export function createFolderStorage(folder: string): FolderStorage {
@@ -41,9 +41,9 @@ export function createFolderStorage(folder: string): FolderStorage {
     put: async (key, { path }) => {
       const place = pathOf(key);
       await mkdir(dirname(place), { recursive: true, mode: 0o700 });
-      await sync(path);
+      await fsyncPath(path);
       await rename(path, place);
-      await sync(dirname(place));
+      await fsyncPath(dirname(place));
     },
     open: async (key, range) => {
       const file = await openIfPresent(pathOf(key));
@@ -58,7 +58,7 @@ export function createFolderStorage(folder: string): FolderStorage {
       await writeFile(probe, '');
       await rm(probe);
     },
-    identify: async () => {
+    readFolderId: async () => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       try {
         await writeFile(idPath, randomUUID(), { flag: 'wx' });

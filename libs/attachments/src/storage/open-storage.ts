@@ -19,7 +19,7 @@ export interface OpenStorage {
 }
 
 /** Returns the id that all services must find in their folder. The first service states it. */
-async function findCommonFolderId(pool: Pool, id: string): Promise<string | undefined> {
+async function findSharedFolderId(pool: Pool, id: string): Promise<string | undefined> {
   const [row] = await queryOutsideOrg(
     pool,
     sql<{ id: string }>`select app.agree_on_file_folder(${id}) as id`,
@@ -32,8 +32,8 @@ const createSharingCheck = (pool: Pool, storage: FolderStorage): StorageCheck =>
   name: 'files_shared',
   needed: true,
   run: async () => {
-    const id = await storage.identify().catch(() => undefined);
-    if (id === undefined || (await findCommonFolderId(pool, id)) === id) return undefined;
+    const id = await storage.readFolderId().catch(() => undefined);
+    if (id === undefined || (await findSharedFolderId(pool, id)) === id) return undefined;
     return 'another copy of a service has another FILES_FOLDER; share one folder, or store files in S3';
   },
 });

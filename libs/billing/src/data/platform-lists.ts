@@ -30,12 +30,12 @@ interface PlatformListParams {
 }
 
 /** A row that was examined, numbered from the start of the page. It contains an item if `fits` is true. */
-interface ExaminedRow {
-  readonly nth: number;
+interface ScannedRow {
+  readonly ordinal: number;
   readonly fits: boolean;
 }
 
-interface PlatformList<Row extends ExaminedRow, Item> {
+interface PlatformList<Row extends ScannedRow, Item> {
   readonly name: 'accounts' | 'orgs' | 'teams' | 'subscriptions';
   /** Returns the sort key of a row, as it appears in a cursor. */
   readonly getSortKey: (row: Row) => readonly string[];
@@ -51,7 +51,7 @@ interface PlatformList<Row extends ExaminedRow, Item> {
 type QueryAllServers = <Row>(query: Query<Row>) => Promise<Row[][]>;
 
 const createPlatformList =
-  <Row extends ExaminedRow, Item>({
+  <Row extends ScannedRow, Item>({
     name,
     getSortKey,
     cursorSchema,
@@ -72,7 +72,11 @@ const createPlatformList =
     ];
     const list = sql.word(`platform_${name}`);
     const servers = await queryAllServers(sql<Row>`select * from app.${list}(${sql.join(parameters)})`);
-    const { found, lookedUpTo } = mergeServerRows(servers, { limit, keyOf: getSortKey, join: joinRows });
+    const { matchingRows: found, scannedUpTo: lookedUpTo } = mergeServerRows(servers, {
+      limit,
+      keyOf: getSortKey,
+      join: joinRows,
+    });
     return pageOfRows(found, limit, getSortKey, toItem, lookedUpTo);
   };
 
@@ -89,7 +93,7 @@ const compareBytewise = (a: readonly string[], b: readonly string[]): number => 
  * examined. A row after that position could belong behind a row that another server has not yet examined.
  * Rows with the same key are joined.
  */
-function mergeServerRows<Row extends ExaminedRow>(
+function mergeServerRows<Row extends ScannedRow>(
   rowsByServer: readonly (readonly Row[])[],
   {
     limit,
@@ -100,11 +104,11 @@ function mergeServerRows<Row extends ExaminedRow>(
     readonly keyOf: (row: Row) => readonly string[];
     readonly join: (one: Row, other: Row) => Row;
   },
-): { readonly found: Row[]; readonly lookedUpTo: readonly string[] | undefined } {
+): { readonly matchingRows: Row[]; readonly scannedUpTo: readonly string[] | undefined } {
   let end: readonly string[] | undefined;
   let isEndOfSearch = false;
   for (const rows of rowsByServer) {
-    const signpost = rows.find(({ nth }) => nth === maxSearchedRows);
+    const signpost = rows.find(({ ordinal: nth }) => nth === maxSearchedRows);
     const last = signpost ?? (rows.length > limit ? rows.at(-1) : undefined);
     if (last === undefined || (end !== undefined && compareBytewise(keyOf(last), end) >= 0)) continue;
     end = keyOf(last);
@@ -121,12 +125,12 @@ function mergeServerRows<Row extends ExaminedRow>(
       found[found.length - 1] = join(before, row);
     else found.push(row);
   }
-  return { found, lookedUpTo: isEndOfSearch ? end : undefined };
+  return { matchingRows: found, scannedUpTo: isEndOfSearch ? end : undefined };
 }
 
 const SingleTextCursor = z.tuple([CursorText]);
 
-interface AccountRow extends ExaminedRow {
+interface AccountRow extends ScannedRow {
   readonly address: string;
   readonly email: string;
   readonly name: string;
@@ -153,7 +157,7 @@ interface SubscriptionFacts {
   readonly seats: number;
 }
 
-interface OrgRow extends ExaminedRow, SubscriptionFacts {
+interface OrgRow extends ScannedRow, SubscriptionFacts {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
@@ -184,7 +188,7 @@ export const listOrgs = createPlatformList<OrgRow, PlatformOrg>({
   }),
 });
 
-interface TeamRow extends ExaminedRow {
+interface TeamRow extends ScannedRow {
   readonly sort_name: string;
   readonly id: string;
   readonly name: string;
@@ -211,7 +215,7 @@ export const listTeams = createPlatformList<TeamRow, PlatformTeam>({
   }),
 });
 
-interface SubscriptionRow extends ExaminedRow, SubscriptionFacts {
+interface SubscriptionRow extends ScannedRow, SubscriptionFacts {
   readonly slug: string;
   readonly org_id: string;
   readonly org_name: string;

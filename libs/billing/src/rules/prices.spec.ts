@@ -3,12 +3,15 @@ import { plans } from '@muster/contract';
 import { defaultSeatPrices, parseSeatPrices } from './prices.ts';
 
 const price = (tiers: unknown, currency = 'EUR') => ({ currency, interval: 'month', tiers });
-const flat = price([{ upTo: null, unitAmount: 1_200 }]);
+const flatPrice = price([{ upTo: null, unitAmount: 1_200 }]);
 
 describe('the price list', () => {
   it('is the default one unless another is given, plan by plan', () => {
     expect(parseSeatPrices('{}')).toEqual(defaultSeatPrices);
-    expect(parseSeatPrices(JSON.stringify({ team: flat }))).toEqual({ ...defaultSeatPrices, team: flat });
+    expect(parseSeatPrices(JSON.stringify({ team: flatPrice }))).toEqual({
+      ...defaultSeatPrices,
+      team: flatPrice,
+    });
   });
 
   it.each(plans)('that ships for %s would be taken from the environment as well', (plan) => {
@@ -19,7 +22,7 @@ describe('the price list', () => {
   it.each([
     ['no JSON', '{', 'is not valid JSON'],
     ['a list', '[]', 'is not a valid price list'],
-    ['a plan that there is not', JSON.stringify({ gold: flat }), 'gold'],
+    ['a plan that there is not', JSON.stringify({ gold: flatPrice }), 'gold'],
     ['no tiers', JSON.stringify({ team: price([]) }), 'team.tiers'],
     ['no last tier', JSON.stringify({ team: price([{ upTo: 5, unitAmount: 1 }]) }), 'upTo null'],
     [
@@ -45,9 +48,9 @@ describe('the price list', () => {
     ],
     ['half a cent', JSON.stringify({ team: price([{ upTo: null, unitAmount: 0.5 }]) }), 'unitAmount'],
     ['a price below zero', JSON.stringify({ team: price([{ upTo: null, unitAmount: -1 }]) }), 'unitAmount'],
-    ['a currency in words', JSON.stringify({ team: { ...flat, currency: 'euro' } }), 'currency'],
-    ['another interval', JSON.stringify({ team: { ...flat, interval: 'year' } }), 'interval'],
-    ['a field too many', JSON.stringify({ team: { ...flat, discount: 1 } }), 'team'],
+    ['a currency in words', JSON.stringify({ team: { ...flatPrice, currency: 'euro' } }), 'currency'],
+    ['another interval', JSON.stringify({ team: { ...flatPrice, interval: 'year' } }), 'interval'],
+    ['a field too many', JSON.stringify({ team: { ...flatPrice, discount: 1 } }), 'team'],
   ])('refuses %s and says where', (_what, text, saying) => {
     expect(() => parseSeatPrices(text)).toThrow(saying);
   });

@@ -4,12 +4,12 @@ import { type SeatPrice } from './prices.ts';
 import { calculateCost, prorate } from './proration.ts';
 
 const priceOf = (tiers: SeatPrice['tiers']): SeatPrice => ({ currency: 'USD', interval: 'month', tiers });
-const team = priceOf([
+const teamPrice = priceOf([
   { upTo: 10, unitAmount: 900 },
   { upTo: 50, unitAmount: 800 },
   { upTo: null, unitAmount: 700 },
 ]);
-const april = { start: '2026-04-01T00:00:00.000Z', end: '2026-05-01T00:00:00.000Z' };
+const aprilPeriod = { start: '2026-04-01T00:00:00.000Z', end: '2026-05-01T00:00:00.000Z' };
 
 describe('the cost of seats', () => {
   it.each([
@@ -20,13 +20,13 @@ describe('the cost of seats', () => {
     [51, 41_700],
     [1_000, 706_000],
   ])('is for %s seats %s', (seats, cost) => {
-    expect(calculateCost(team.tiers, seats)).toBe(cost);
+    expect(calculateCost(teamPrice.tiers, seats)).toBe(cost);
   });
 });
 
 describe('a change of seats', () => {
   it('on the first day costs the difference, all of it', () => {
-    expect(prorate(team, { from: 10, to: 12 }, april, '2026-04-01T23:59:59.999Z')).toEqual({
+    expect(prorate(teamPrice, { from: 10, to: 12 }, aprilPeriod, '2026-04-01T23:59:59.999Z')).toEqual({
       amount: 1_600,
       currency: 'USD',
       from: '2026-04-01T00:00:00.000Z',
@@ -39,14 +39,19 @@ describe('a change of seats', () => {
   });
 
   it('on the last day costs one day, each line rounded to the nearest unit', () => {
-    const { amount, lines } = prorate(team, { from: 12, to: 11 }, april, '2026-04-30T00:00:00.000Z');
+    const { amount, lines } = prorate(
+      teamPrice,
+      { from: 12, to: 11 },
+      aprilPeriod,
+      '2026-04-30T00:00:00.000Z',
+    );
     // 10,600 / 30 = 353.33… and 9,800 / 30 = 326.66…
     expect(lines.map((line) => line.amount)).toEqual([-353, 327]);
     expect(amount).toBe(-26);
   });
 
   it('to the same number is nothing', () => {
-    const proration = prorate(team, { from: 7, to: 7 }, april, '2026-04-15T12:00:00.000Z');
+    const proration = prorate(teamPrice, { from: 7, to: 7 }, aprilPeriod, '2026-04-15T12:00:00.000Z');
     expect(proration).toMatchObject({ amount: 0, lines: [] });
   });
 

@@ -29,7 +29,7 @@ const { uuid, text, int } = keyTypes;
 const joinProject = (alias: string, selection: ArchiveSelection): Part =>
   sql.part`join projects p on ${orgFilter('p')} and p.id = ${sql.word(alias)}.project_id and ${isExportedProjectSql(selection)}`;
 
-const existedAtStart = (alias: string, { startedAt }: ArchiveSelection): Part =>
+const existedAtStartSql = (alias: string, { startedAt }: ArchiveSelection): Part =>
   sql.part`${sql.word(alias)}.created_at <= ${startedAt}::timestamptz`;
 
 /** Returns SQL that is true unless the scope is `me`, and then only for rows that meet `isOwn`. */
@@ -57,7 +57,7 @@ const readWholeProjects = createArchiveReader({
           from project_members m where ${orgFilter('m')} and m.project_id = p.id order by m.member_id`)} as members,
         ${rolesOf(sql.part`select t.team_id as "teamId", t.role
           from project_teams t where ${orgFilter('t')} and t.project_id = p.id order by t.team_id`)} as teams
-      from projects p where ${orgFilter('p')} and ${isExportedProjectSql(selection)} and ${existedAtStart('p', selection)}
+      from projects p where ${orgFilter('p')} and ${isExportedProjectSql(selection)} and ${existedAtStartSql('p', selection)}
         and ${afterKeySql(sql.part`p.id`, after, [uuid])} order by p.id limit ${limit}`;
   },
   keyOf: ({ id }) => [id],
@@ -77,7 +77,7 @@ export const readColumns = createArchiveReader({
     selection.scope === 'me'
       ? null
       : sql<ColumnRow>`select ${boardColumns.list} from board_columns c ${joinProject('c', selection)}
-          where ${orgFilter('c')} and ${existedAtStart('c', selection)}
+          where ${orgFilter('c')} and ${existedAtStartSql('c', selection)}
             and ${afterKeySql(sql.part`c.id`, after, [uuid])} order by c.id limit ${limit}`,
   keyOf: ({ id }) => [id],
   toRecord: toColumn,
@@ -90,7 +90,7 @@ export const readEpics = createArchiveReader({
     selection.scope === 'me'
       ? null
       : sql<EpicRow>`select ${epics.list} from epics e ${joinProject('e', selection)}
-          where ${orgFilter('e')} and ${existedAtStart('e', selection)}
+          where ${orgFilter('e')} and ${existedAtStartSql('e', selection)}
             and ${afterKeySql(sql.part`e.id`, after, [uuid])} order by e.id limit ${limit}`,
   keyOf: ({ id }) => [id],
   toRecord: epics.shown,
@@ -104,7 +104,7 @@ export const readStories = createArchiveReader({
       or exists (select from assignments a where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = s.id
         and a.member_id = ${member}))`;
     return sql<StoryRow>`select ${stories.list}, p.key as project_key from stories s ${joinProject('s', selection)}
-      where ${orgFilter('s')} and ${existedAtStart('s', selection)} and ${ownOnly(selection, isOwn)}
+      where ${orgFilter('s')} and ${existedAtStartSql('s', selection)} and ${ownOnly(selection, isOwn)}
         and ${afterKeySql(sql.part`s.id`, after, [uuid])} order by s.id limit ${limit}`;
   },
   keyOf: ({ id }) => [id],
@@ -116,7 +116,7 @@ export const readSpecs = createArchiveReader({
   pageSize: 20,
   select: (selection, after, limit) => sql<SpecRow>`select ${specVersionColumns}, p.content
     from story_specs p join stories s on ${orgFilter('s')} and s.id = p.story_id
-    where ${orgFilter('p')} and ${existedAtStart('p', selection)} and ${ownOnly(selection, isBy(sql.part`p.author`))}
+    where ${orgFilter('p')} and ${existedAtStartSql('p', selection)} and ${ownOnly(selection, isBy(sql.part`p.author`))}
       and s.project_id in (select p.id from projects p where ${orgFilter('p')} and ${isExportedProjectSql(selection)})
       and ${afterKeySql(sql.part`p.story_id, p.version`, after, [uuid, int])}
     order by p.story_id, p.version limit ${limit}`,
@@ -141,7 +141,7 @@ export const readComments = createArchiveReader({
           where ${orgFilter('x')} and x.comment_id = c.id and ${ownOnly(selection, (member) => sql.part`x.member_id = ${member}`)}
           order by x.emoji, x.member_id) r) as given
       from comments c join stories s on ${orgFilter('s')} and s.id = c.story_id ${joinProject('s', selection)}
-      where ${orgFilter('c')} and ${existedAtStart('c', selection)} and ${ownOnly(selection, isOwn)}
+      where ${orgFilter('c')} and ${existedAtStartSql('c', selection)} and ${ownOnly(selection, isOwn)}
         and ${afterKeySql(sql.part`c.story_id, (c.parent_id is not null)::int, c.id`, after, [uuid, int, uuid])}
       order by c.story_id, (c.parent_id is not null)::int, c.id limit ${limit}`;
   },
@@ -176,7 +176,7 @@ export const readReviewers = createArchiveReader({
   pageSize: 500,
   select: (selection, after, limit) =>
     sql<ListedReviewRow>`${archivedReviewSql(sql.part`${isExportedProjectSql(selection)}
-      and ${existedAtStart('r', selection)} and ${ownOnly(selection, (member) => sql.part`r.member_id = ${member}`)}
+      and ${existedAtStartSql('r', selection)} and ${ownOnly(selection, (member) => sql.part`r.member_id = ${member}`)}
       and ${afterKeySql(sql.part`r.id`, after, [uuid])}`)} order by r.id limit ${limit}`,
   keyOf: ({ id }) => [id],
   toRecord: toListedReviewer,
@@ -189,7 +189,7 @@ export const readPrompts = createArchiveReader({
   select: (selection, after, limit) => {
     const ofOrganization = selection.scope === 'project' ? sql.part`false` : sql.part`p.project_id is null`;
     return sql<PromptRow>`select ${promptColumns}, p.body from prompts p
-      where ${orgFilter('p')} and ${existedAtStart('p', selection)} and ${ownOnly(selection, isBy(sql.part`p.updated_by`))}
+      where ${orgFilter('p')} and ${existedAtStartSql('p', selection)} and ${ownOnly(selection, isBy(sql.part`p.updated_by`))}
         and (${ofOrganization} or p.project_id in (select p.id from projects p
           where ${orgFilter('p')} and ${isExportedProjectSql(selection)}))
         and ${afterKeySql(sql.part`p.id`, after, [uuid])} order by p.id limit ${limit}`;
@@ -203,7 +203,7 @@ export const readContracts = createArchiveReader({
   pageSize: 20,
   select: (selection, after, limit) => sql<ContractRow>`select ${contractColumns}, v.content
     from contract_versions v join contracts c on ${orgFilter('c')} and c.id = v.contract_id ${joinProject('v', selection)}
-    where ${orgFilter('v')} and ${existedAtStart('v', selection)} and ${ownOnly(selection, isBy(sql.part`v.published_by`))}
+    where ${orgFilter('v')} and ${existedAtStartSql('v', selection)} and ${ownOnly(selection, isBy(sql.part`v.published_by`))}
       and ${afterKeySql(sql.part`v.contract_id, v.version`, after, [uuid, int])}
     order by v.contract_id, v.version limit ${limit}`,
   keyOf: (row) => [row.contract_id, row.version],
@@ -218,7 +218,7 @@ export const readViews = createArchiveReader({
     const ofAllProjects = selection.scope === 'project' ? sql.part`false` : sql.part`w.project_id is null`;
     const exported =
       selection.scope === 'me' ? sql.part`w.owner_id = ${selection.memberId}::uuid` : sql.part`w.shared`;
-    return sql<OwnedViewRow>`${archivedViewSql(sql.part`${existedAtStart('w', selection)} and ${exported}
+    return sql<OwnedViewRow>`${archivedViewSql(sql.part`${existedAtStartSql('w', selection)} and ${exported}
       and (${ofAllProjects} or w.project_id in (select p.id from projects p
         where ${orgFilter('p')} and ${isExportedProjectSql(selection)}))
       and ${afterKeySql(sql.part`w.id`, after, [uuid])}`)} order by w.id limit ${limit}`;

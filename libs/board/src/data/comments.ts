@@ -220,7 +220,7 @@ export const markAttachmentAsImported = (
      where ${orgFilter()} and id = ${id}`;
 
 /** The members and agents that a text mentions, each ordered by ID. */
-interface Mentioned {
+interface MentionedIds {
   readonly members: string[];
   readonly agents: string[];
 }
@@ -229,12 +229,12 @@ interface Mentioned {
  * Finds the active members and agents with these handles and slugs that can see the story's project. Agents that
  * exist for long may share a name: then it means the member, else the caller's own agent, else the oldest agent.
  */
-export async function findMentioned(
+export async function findMentionedIds(
   db: Db,
   callerId: string,
   story: { readonly id: IdOrSql } | { readonly ofComment: string },
   handles: readonly string[],
-): Promise<Mentioned> {
+): Promise<MentionedIds> {
   if (handles.length === 0) return { members: [], agents: [] };
   const storyId =
     'id' in story

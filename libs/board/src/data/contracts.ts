@@ -92,7 +92,7 @@ export async function lockContract(
   db: Db,
   projectId: IdOrSql,
   slug: string,
-): Promise<{ head: LockedContract; newest: ContractRow | undefined }> {
+): Promise<{ head: LockedContract; newestVersion: ContractRow | undefined }> {
   const isIt = sql.part`${orgFilter('c')} and c.project_id = ${projectId} and c.slug = ${slug}`;
   const [, head, newest] = await Promise.all([
     db.find(
@@ -108,7 +108,7 @@ export async function lockContract(
          where ${isIt}`,
     ),
   ]);
-  return { head, newest };
+  return { head, newestVersion: newest };
 }
 
 /** Locks the project's contracts with these slugs against other publishers. */

@@ -21,7 +21,7 @@ import { assignRank, type LockedColumn, lockColumnEnd, selectFirstColumnOfStatus
 import { removeParentFromChildren, toStoryKey } from './stories.ts';
 
 /** The number of days for which a deleted story can be restored. The authorization check knows it, too. */
-export const deletedStoryKeptDays = 30;
+export const deletedStoryRetentionDays = 30;
 
 /**
  * Copies the story with its records, and deletes them. An assignment can belong to several kinds of targets and has
@@ -35,7 +35,7 @@ export const deleteStory = (storyId: string, actor: Actor): Query<unknown>[] => 
   sql`delete from stories where ${orgFilter()} and id = ${storyId}`,
   sql`select app.postpone_file_deletions(array(select (d.record ->> 'id')::uuid from deleted_records d
       where ${orgFilter('d')} and d.story_id = ${storyId} and d.kind = 'attachments'),
-    now() + make_interval(days => ${sql.literal(deletedStoryKeptDays + 1)}))`,
+    now() + make_interval(days => ${sql.literal(deletedStoryRetentionDays + 1)}))`,
 ];
 
 /** A deleted story with its former place on the board. */
@@ -71,7 +71,7 @@ export async function lockDeletedStory(db: Db, id: IdOrSql): Promise<DeletedStor
 }
 
 /** The place to which a story returns. The column is null for a canceled story. */
-export interface RestoredPlace {
+export interface RestoredPosition {
   readonly column: LockedColumn | null;
   readonly status: StoryStatus;
   readonly rank: string;
@@ -81,7 +81,7 @@ export interface RestoredPlace {
  * Locks the column to which a deleted story returns, and finds its place: the former one, or the end of another column
  * if its own is archived.
  */
-export async function lockRestoredPlace(db: Db, story: DeletedStoryRow): Promise<RestoredPlace> {
+export async function lockRestoredPosition(db: Db, story: DeletedStoryRow): Promise<RestoredPosition> {
   const { project_id: projectId, column_id: formerColumn, status } = story;
   if (formerColumn === null) return { column: null, status, rank: story.rank };
   for (;;) {
@@ -125,7 +125,7 @@ export interface RelatedStoryRow {
 export const restoreStory = (
   db: Db,
   storyId: string,
-  { column, status, rank }: RestoredPlace,
+  { column, status, rank }: RestoredPosition,
 ): Promise<RelatedStoryRow[]> =>
   db.all(
     sql<RelatedStoryRow>`select * from app.restore_story(${storyId}, ${column?.id ?? null}, ${status}, ${rank})`,
@@ -150,7 +150,7 @@ export async function listDeletedStories(
   { limit, cursor }: ParamsOf<Registry['stories']['listDeleted']>,
 ): Promise<Page<DeletedStory>> {
   const before = decodeCursor(cursor, Cursor);
-  const kept = sql.part`make_interval(days => ${sql.literal(deletedStoryKeptDays)})`;
+  const kept = sql.part`make_interval(days => ${sql.literal(deletedStoryRetentionDays)})`;
   const rows = await db.all(
     sql<ListedRow>`select d.id, p.key as project_key, d.number, d.title, d.deleted_by, d.deleted_at, d.deleted_at + ${kept} as restorable_until
       from deleted_stories d join projects p on ${orgFilter('p')} and p.id = d.project_id

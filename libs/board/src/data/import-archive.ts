@@ -122,7 +122,7 @@ export async function findParticipantIds(
 }
 
 /** A story's place and numbers, of which each exists once. */
-export interface TakenPlace {
+export interface TakenUniqueValues {
   readonly number: number;
   readonly column_id: string | null;
   readonly rank: string;
@@ -134,7 +134,7 @@ export const upstreamKey = (upstream: { readonly provider: string; readonly exte
   `${upstream.provider} ${upstream.externalId}`;
 
 /** Reads the stories of a project that have one of these numbers, ranks or upstream records. */
-export const findTakenPlaces = (
+export const findTakenUniqueValues = (
   db: Db,
   projectId: string,
   wanted: {
@@ -143,11 +143,11 @@ export const findTakenPlaces = (
     readonly ranks: readonly string[];
     readonly upstreams: readonly { readonly provider: string; readonly externalId: string }[];
   },
-): Promise<TakenPlace[]> => {
+): Promise<TakenUniqueValues[]> => {
   const taken = sql.part`s.number, s.column_id, s.rank, s.upstream ->> 'provider' || ' ' || (s.upstream ->> 'externalId') as upstream`;
   const inProject = sql.part`${orgFilter('s')} and s.project_id = ${projectId}`;
   return db.all(
-    sql<TakenPlace>`select ${taken} from stories s where ${inProject} and s.number = any (${wanted.numbers}::int[])
+    sql<TakenUniqueValues>`select ${taken} from stories s where ${inProject} and s.number = any (${wanted.numbers}::int[])
        union all
        select ${taken} from stories s where ${inProject} and s.column_id = any (${wanted.columnIds}::uuid[]) and s.rank = any (${wanted.ranks}::text[])
        union all

@@ -19,7 +19,7 @@ const selectMember = (memberId: string): Part =>
      from projects p join members m on m.org_id = p.org_id and m.id = ${memberId} and m.status = 'active'
      where ${orgFilter('p')} and p.id = app.project_id()`;
 
-const agent = (agentId: string): Part =>
+const selectAgent = (agentId: string): Part =>
   sql.part`select a.id, a.name, ${participantColumns}
      from projects p join agents a on a.org_id = p.org_id and a.id = ${agentId}
      join members m on m.org_id = a.org_id and m.id = a.member_id and m.status = 'active'
@@ -31,7 +31,7 @@ export const findMember = (db: Db, memberId: string): Promise<MemberOrAgent | un
 
 /** Finds a member as `findMember` does, or an agent as `lockAgent` does, without locking it. */
 export const findActor = (db: Db, id: string): Promise<MemberOrAgent | undefined> =>
-  db.find(sql<MemberOrAgent>`${selectMember(id)} union all ${agent(id)}`);
+  db.find(sql<MemberOrAgent>`${selectMember(id)} union all ${selectAgent(id)}`);
 
 /**
  * Finds a member as `findMember` does, and locks it against a concurrent removal. Lock order: members before
@@ -45,7 +45,7 @@ export const lockMember = (db: Db, memberId: string): Promise<MemberOrAgent | un
  * agent can see.
  */
 export const lockAgent = (db: Db, agentId: string): Promise<MemberOrAgent | undefined> =>
-  db.find(sql<MemberOrAgent>`${agent(agentId)} for share of m, a`);
+  db.find(sql<MemberOrAgent>`${selectAgent(agentId)} for share of m, a`);
 
 /**
  * Returns the participant if it exists and can see the project. Throws an error about the parameter

@@ -262,7 +262,7 @@ export async function assignRank(
       rank: string;
     }>`select id, rank from stories where ${orgFilter()} and project_id = ${story.project_id} and column_id = ${columnId} order by id for no key update`,
   );
-  const { own, others } = rerankColumn(column, story.id, position.lower);
+  const { ownRank: own, otherRanks: others } = rerankColumn(column, story.id, position.lower);
   db.deferToCommit(
     sql`update stories s set rank = r.rank from unnest(${others.map(({ id }) => id)}::uuid[], ${others.map((other) => other.rank)}::text[]) r (id, rank)
        where ${orgFilter('s')} and s.project_id = ${story.project_id} and s.id = r.id`,

@@ -13,9 +13,9 @@ import { contextCuts } from './context-cuts.ts';
 import { jsonByteLength, fitSectionsToBytes } from './fit-bytes.ts';
 
 const id = '01936d5c-0000-7000-8000-000000000001';
-const at = '2026-11-21T09:30:00.000Z';
+const fixedTime = '2026-11-21T09:30:00.000Z';
 const actor = { kind: 'member' as const, memberId: id, agentId: null, name: 'Ana' };
-const times = { createdAt: at, updatedAt: at, version: 1 };
+const fixedTimestamps = { createdAt: fixedTime, updatedAt: fixedTime, version: 1 };
 
 const comment = (body: string, parentId: string | null) => ({
   ...{
@@ -38,7 +38,7 @@ const comment = (body: string, parentId: string | null) => ({
     resolvedBy: null,
     editedAt: null,
     deletedAt: null,
-    ...times,
+    ...fixedTimestamps,
   },
 });
 const thread = ([body = '', ...replies]: readonly string[]) => ({
@@ -58,11 +58,11 @@ const story = (description: string): NonNullable<ContextSections['story']> => ({
   },
   ...{ rank: 'a', epicId: id, priority: 'none', labels: [], estimate: null, blockedBy: [], blocked: null },
   ...{ parentId: null, dueDate: null, touches: [] },
-  ...{ specVersion: 1, git: null, upstream: null, createdBy: actor, completedAt: null, ...times },
+  ...{ specVersion: 1, git: null, upstream: null, createdBy: actor, completedAt: null, ...fixedTimestamps },
   ...{ importedBy: null, importedFrom: null },
 });
 const spec = (content: string) => ({
-  ...{ storyId: id, version: 1, contentHash: null, author: actor, note: null, createdAt: at, content },
+  ...{ storyId: id, version: 1, contentHash: null, author: actor, note: null, createdAt: fixedTime, content },
   ...{ importedBy: null, importedFrom: null },
 });
 const prompt = (body: string): NonNullable<ContextSections['prompts']>[number] => ({
@@ -77,13 +77,13 @@ const prompt = (body: string): NonNullable<ContextSections['prompts']>[number] =
     arguments: [],
     tags: [],
   },
-  ...{ createdBy: actor, updatedBy: actor, ...times },
+  ...{ createdBy: actor, updatedBy: actor, ...fixedTimestamps },
   importedBy: null,
   importedFrom: null,
 });
 const contract = (content: string): NonNullable<ContextSections['contracts']>[number] => ({
   ...{ id, projectId: id, slug: 'api', version: 1, kind: 'markdown', content, contentHash: 'x', size: 1 },
-  ...{ storyId: null, note: null, publishedBy: actor, createdAt: at },
+  ...{ storyId: null, note: null, publishedBy: actor, createdAt: fixedTime },
   importedBy: null,
   importedFrom: null,
 });
@@ -99,11 +99,11 @@ const reviewer = (note: string): NonNullable<ContextSections['reviewers']>[numbe
     stale: false,
   },
   ...{ reviewer: { kind: 'member', id, name: 'Ana', memberId: id, agentId: null }, note },
-  ...{ specVersion: 1, headSha: null, diffHash: null, decidedAt: at, ...times },
+  ...{ specVersion: 1, headSha: null, diffHash: null, decidedAt: fixedTime, ...fixedTimestamps },
   ...{ importedBy: null, importedFrom: null },
 });
 const activity = (word: string) => ({
-  ...{ id, kind: 'story.updated', actor, projectId: id, data: { word }, at },
+  ...{ id, kind: 'story.updated', actor, projectId: id, data: { word }, at: fixedTime },
   subject: { type: 'story', id, key: 'WEB-1', title: 'Story' },
 });
 const blocker = (title: string) => ({ id, key: 'WEB-2', title, status: 'ready' as const });
@@ -116,12 +116,12 @@ const contextOf = (text: (section: string) => string, count: number): ContextSec
     story: story(text('story')),
     epic: {
       ...{ id, projectId: id, title: 'Epic', description: text('epic'), color: null, targetDate: null },
-      ...{ status: 'open', progress: { total: 1, done: 0 }, ...times },
+      ...{ status: 'open', progress: { total: 1, done: 0 }, ...fixedTimestamps },
     },
     spec: spec(text('spec')),
     openThreads: many('openThreads', (word) => thread([word, word, word])),
     rework: {
-      ...{ note: text('rework'), by: actor, at, source: 'muster', specVersion: 1, headSha: null },
+      ...{ note: text('rework'), by: actor, at: fixedTime, source: 'muster', specVersion: 1, headSha: null },
       openThreads: many('rework', (word) => thread([word, word, word])),
     },
     reviewers: many('reviewers', reviewer),
@@ -138,7 +138,7 @@ const contextOf = (text: (section: string) => string, count: number): ContextSec
     contracts: many('contracts', contract),
     policy: { ...Policy.parse({}), version: 1 },
     recentActivity: many('recentActivity', activity),
-    others: many('others', (name) => ({ member: { id, name, handle: 'ana' }, since: at })),
+    others: many('others', (name) => ({ member: { id, name, handle: 'ana' }, since: fixedTime })),
     readiness: { canStart: false, reasons: ['blocked_by'], openBlockers: many('readiness', blocker) },
   };
 };

@@ -9,11 +9,14 @@ const isObject = (value: unknown): boolean =>
  * checked.
  */
 const jsonKinds: Partial<
-  Record<ContractKind, { readonly takes: (value: unknown) => boolean; readonly what: string }>
+  Record<ContractKind, { readonly accepts: (value: unknown) => boolean; readonly what: string }>
 > = {
-  openapi: { takes: isObject, what: 'object' },
+  openapi: { accepts: isObject, what: 'object' },
   // A schema may be `true`, which accepts every value, or `false`, which accepts none.
-  json_schema: { takes: (value) => isObject(value) || typeof value === 'boolean', what: 'object or boolean' },
+  json_schema: {
+    accepts: (value) => isObject(value) || typeof value === 'boolean',
+    what: 'object or boolean',
+  },
 };
 
 /** Returns the problem of a contract's content; null if there is none. */
@@ -22,7 +25,7 @@ export function findContentProblem(kind: ContractKind, content: string): string 
   if (wanted === undefined) return null;
   try {
     const value: unknown = JSON.parse(content);
-    return wanted.takes(value) ? null : `the content is valid JSON, but not a JSON ${wanted.what}`;
+    return wanted.accepts(value) ? null : `the content is valid JSON, but not a JSON ${wanted.what}`;
   } catch {
     return 'the content is not valid JSON';
   }

@@ -3,11 +3,11 @@ import { applyReportedCode, noReportedCode, type TestReport } from '@muster/cont
 import { type Evidence, findFreshEvidence } from './evidence.ts';
 
 const first = applyReportedCode(noReportedCode, { headSha: 'aaaa111' }, '2026-01-01T00:00:00.000Z');
-const second = applyReportedCode(first, { headSha: 'bbbb222' }, '2026-01-02T00:00:00.000Z');
-const passed: TestReport = { tests: 1, failures: 0, errors: 0, skipped: 0, durationMs: 1, failed: [] };
-const failed: TestReport = { ...passed, failures: 1, failed: ['a'] };
+const secondCode = applyReportedCode(first, { headSha: 'bbbb222' }, '2026-01-02T00:00:00.000Z');
+const passedReport: TestReport = { tests: 1, failures: 0, errors: 0, skipped: 0, durationMs: 1, failed: [] };
+const failed: TestReport = { ...passedReport, failures: 1, failed: ['a'] };
 const evidence = (changes: Partial<Evidence>): Evidence => ({
-  ...{ kind: 'test_report', name: 'junit.xml', report: passed },
+  ...{ kind: 'test_report', name: 'junit.xml', report: passedReport },
   ...{ codeSeq: first.seq, headSha: 'aaaa111' },
   ...changes,
 });
@@ -19,13 +19,13 @@ describe('evidence', () => {
       'test_report',
       'screenshot',
     ]);
-    expect(kindsOf(second, evidence({}))).toEqual([]);
+    expect(kindsOf(secondCode, evidence({}))).toEqual([]);
   });
 
   it('that came before its head was reported counts for that head', () => {
     const early = evidence({ codeSeq: null, headSha: 'bbbb222' });
     expect(kindsOf(first, early)).toEqual([]);
-    expect(kindsOf(second, early)).toEqual(['test_report']);
+    expect(kindsOf(secondCode, early)).toEqual(['test_report']);
   });
 
   it('of a rebase with the same changes still counts', () => {
@@ -40,8 +40,8 @@ describe('evidence', () => {
 
   it.each([
     ['failures', failed],
-    ['errors', { ...passed, errors: 1 }],
-    ['no tests', { ...passed, tests: 0 }],
+    ['errors', { ...passedReport, errors: 1 }],
+    ['no tests', { ...passedReport, tests: 0 }],
     ['no counts', null],
   ])('with %s in a test report does not count', (_case, report) => {
     expect(kindsOf(first, evidence({ report }))).toEqual([]);

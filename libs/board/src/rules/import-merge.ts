@@ -89,7 +89,10 @@ function findPossibleCycleMembers(dependencies: readonly StoryDependency[]): Rea
 export function addDependenciesWithoutCycles(
   existingDependencies: readonly StoryDependency[],
   newDependencies: readonly StoryDependency[],
-): { readonly added: StoryDependency[]; readonly circles: ReadonlySet<StoryDependency> } {
+): {
+  readonly addedDependencies: StoryDependency[];
+  readonly cyclicDependencies: ReadonlySet<StoryDependency>;
+} {
   const waits = new Map<string, Set<string>>();
   const blockersOf = (storyId: string): Set<string> => {
     let blockers = waits.get(storyId);
@@ -120,5 +123,5 @@ export function addDependenciesWithoutCycles(
       added.push(wait);
     }
   }
-  return { added, circles };
+  return { addedDependencies: added, cyclicDependencies: circles };
 }

@@ -4,7 +4,7 @@ import { type ImportCandidate, planImport } from './import-plan.ts';
 
 const [old, now] = [hashFields(['old']), hashFields(['now'])];
 const first = { column: {}, status: 'backlog' } as const;
-const noted = { hash: old, version: 1 };
+const importedState = { hash: old, version: 1 };
 const story = { id: 's', version: 1, isWorkedOn: false };
 const refused = { path: 'column', message: 'No such column.' };
 
@@ -14,15 +14,15 @@ function candidate(changes: Partial<ImportCandidate> = {}): ImportCandidate {
 }
 const cases: [title: string, candidates: ImportCandidate[], planned: string[]][] = [
   ['a new item', [candidate()], ['create']],
-  ['an item that is there already', [candidate({ noted, story })], ['update']],
+  ['an item that is there already', [candidate({ noted: importedState, story })], ['update']],
   ['the same again', [candidate({ noted: { hash: now, version: 1 }, story })], ['unchanged']],
   ['one item twice', [candidate(), candidate()], ['create', 'duplicate externalId']],
   [
     'two items of one story',
-    [candidate({ noted, story }), candidate({ externalId: 'b', noted, story })],
+    [candidate({ noted: importedState, story }), candidate({ externalId: 'b', noted: importedState, story })],
     ['update', 'kept externalId'],
   ],
-  ['a story that was deleted here', [candidate({ noted })], ['kept externalId']],
+  ['a story that was deleted here', [candidate({ noted: importedState })], ['kept externalId']],
   ['a place that the board does not have', [candidate({ refused })], ['refused column']],
   [
     'an unchanged item without a place',
@@ -35,7 +35,11 @@ const cases: [title: string, candidates: ImportCandidate[], planned: string[]][]
     ['refused status'],
   ],
   ['a canceled item', [candidate({ place: { column: null, status: 'canceled' } })], ['create']],
-  ['a closed gate', [candidate({ noted, story, findUnmetGateNames: () => ['spec'] })], ['kept status']],
+  [
+    'a closed gate',
+    [candidate({ noted: importedState, story, findUnmetGateNames: () => ['spec'] })],
+    ['kept status'],
+  ],
   ['a closed gate of a new item', [candidate({ findUnmetGateNames: () => ['spec'] })], ['create']],
 ];
 
@@ -47,7 +51,7 @@ it.each(cases)('plans %s', (_title, candidates, planned) => {
 });
 
 it('lets the source win over local changes if it is told to', () => {
-  const changed = candidate({ noted, story: { ...story, version: 2 } });
+  const changed = candidate({ noted: importedState, story: { ...story, version: 2 } });
   const kinds = [false, true].map((theirs) => planImport([changed], { theirs, first })[0]?.[1].kind);
   expect(kinds).toEqual(['kept', 'update']);
 });

@@ -9,16 +9,16 @@ interface Ranked {
 
 /** Places a row in a column as the operations do. The array has no order; only the ranks order its rows. */
 function place(column: Ranked[], id: string, after: string | undefined): Ranked[] {
-  const others = inOrder(column).filter((row) => row.id !== id);
+  const others = sortByRank(column).filter((row) => row.id !== id);
   const index = others.findIndex((row) => row.id === after);
   const lower = others[index]?.rank ?? null;
   const rank = rankBetween(lower, others[index + 1]?.rank ?? null);
   if (rank.length <= maxRankLength) return [...others, { id, rank }];
   const fresh = rerankColumn(column, id, lower);
-  return [...fresh.others, { id, rank: fresh.own }];
+  return [...fresh.otherRanks, { id, rank: fresh.ownRank }];
 }
 
-const inOrder = (column: Ranked[]) => column.toSorted((one, other) => (one.rank < other.rank ? -1 : 1));
+const sortByRank = (column: Ranked[]) => column.toSorted((one, other) => (one.rank < other.rank ? -1 : 1));
 
 describe('ranks', () => {
   it('keep the order of a list in which stories are put anywhere, any number of times', () => {
@@ -33,7 +33,7 @@ describe('ranks', () => {
           column = place(column, id, anchor);
           list = list.filter((other) => other !== id);
           list.splice(list.indexOf(anchor) + 1, 0, id);
-          expect(inOrder(column).map((row) => row.id)).toEqual(list);
+          expect(sortByRank(column).map((row) => row.id)).toEqual(list);
         }
       }),
     );
@@ -54,7 +54,7 @@ describe('ranks', () => {
       expect(next.every(({ rank }) => rank.length <= maxRankLength)).toBe(true);
       column = next;
     }
-    expect(inOrder(column).map(({ id }) => id)).toEqual([
+    expect(sortByRank(column).map(({ id }) => id)).toEqual([
       'first',
       ...Array.from({ length: 1_000 }, (_, n) => `s${999 - n}`),
     ]);

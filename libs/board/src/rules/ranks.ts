@@ -30,7 +30,7 @@ export function rerankColumn(
   columnStories: readonly RankedStory[],
   movedId: string,
   lower: string | null,
-): { readonly own: string; readonly others: RankedStory[] } {
+): { readonly ownRank: string; readonly otherRanks: RankedStory[] } {
   const inOrder = [...columnStories].sort((one, other) => (one.rank < other.rank ? -1 : 1));
   const others = inOrder.filter(({ id }) => id !== movedId);
   const before = others.filter(({ rank }) => lower !== null && rank <= lower);
@@ -38,8 +38,8 @@ export function rerankColumn(
   const ranks = ranksAfter(inOrder.at(-1)?.rank ?? null, wanted.length);
   const fresh = ranks.map((rank, index) => ({ id: wanted[index] ?? movedId, rank }));
   return {
-    own: ranks[before.length] ?? rankBetween(lower, null),
-    others: fresh.filter(({ id }) => id !== movedId),
+    ownRank: ranks[before.length] ?? rankBetween(lower, null),
+    otherRanks: fresh.filter(({ id }) => id !== movedId),
   };
 }
 

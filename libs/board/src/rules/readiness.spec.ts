@@ -25,7 +25,7 @@ const reasonsOf = (facts: Partial<ReadinessFacts>, policy: Partial<Policy> = {})
   expect(canStart).toBe(reasons.length === 0);
   return reasons;
 };
-const full = { wipLimit: 3, storyCount: 3 };
+const fullColumn = { wipLimit: 3, storyCount: 3 };
 
 describe('readiness', () => {
   it.each<[Obstacle, Partial<ReadinessFacts>, Partial<Policy>]>([
@@ -37,7 +37,7 @@ describe('readiness', () => {
     ['has_children', { hasOpenChildren: true }, {}],
     ['spec_missing', { hasSpec: false }, { requireSpecToStart: true }],
     ['no_column', { column: null }, {}],
-    ['wip_limit', { column: full }, { wipLimits: 'block' }],
+    ['wip_limit', { column: fullColumn }, { wipLimits: 'block' }],
     ['lease_held', { leaseHeld: true }, {}],
     ['stop_requested', { stopRequested: true }, {}],
   ])('names %s where it stands in the way: %j', (obstacle, facts, policy) => {
@@ -48,13 +48,13 @@ describe('readiness', () => {
     expect(canMove('ready', 'in_progress')).toBe(true);
     expect(reasonsOf({})).toEqual([]);
     expect(reasonsOf({ hasSpec: false })).toEqual([]);
-    expect(reasonsOf({ column: full }, { wipLimits: 'warn' })).toEqual([]);
+    expect(reasonsOf({ column: fullColumn }, { wipLimits: 'warn' })).toEqual([]);
     expect(reasonsOf({ blockers: [blocker('done'), blocker('canceled')] })).toEqual([]);
   });
 
   it('asks nothing of the way in of work that has begun', () => {
     for (const status of ['in_progress', 'in_review'] as const) {
-      const facts = { status, hasSpec: false, column: full };
+      const facts = { status, hasSpec: false, column: fullColumn };
       expect(reasonsOf(facts, { requireSpecToStart: true, wipLimits: 'block' })).toEqual([]);
     }
   });

@@ -36,7 +36,7 @@ describe('the life of a review', () => {
       null,
       null,
     ]);
-    expect(verdicts.map((verdict) => reviewStates[toReviewState(verdict, true)].stale)).toEqual([
+    expect(verdicts.map((verdict) => reviewStates[toReviewState(verdict, true)].isStale)).toEqual([
       false,
       true,
       true,

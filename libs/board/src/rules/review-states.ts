@@ -13,7 +13,7 @@ type ReviewEvent = Verdict | 'moved_on';
 interface ReviewStateDefinition {
   /** The effect of the verdict on a move to done; null for none. */
   readonly effectOnMove: 'for' | 'against' | null;
-  readonly stale: boolean;
+  readonly isStale: boolean;
   readonly nextStates: Readonly<Partial<Record<ReviewEvent, ReviewState>>>;
 }
 
@@ -30,20 +30,20 @@ const verdictTransitions = {
 
 /** The transitions of each state. A pending review and a mere comment cannot become stale. */
 export const reviewStates: Readonly<Record<ReviewState, ReviewStateDefinition>> = {
-  pending: { effectOnMove: null, stale: false, nextStates: verdictTransitions },
-  commented: { effectOnMove: null, stale: false, nextStates: verdictTransitions },
+  pending: { effectOnMove: null, isStale: false, nextStates: verdictTransitions },
+  commented: { effectOnMove: null, isStale: false, nextStates: verdictTransitions },
   approved: {
     effectOnMove: 'for',
-    stale: false,
+    isStale: false,
     nextStates: { ...verdictTransitions, moved_on: 'stale_approval' },
   },
   changes_requested: {
     effectOnMove: 'against',
-    stale: false,
+    isStale: false,
     nextStates: { ...verdictTransitions, moved_on: 'stale_request' },
   },
-  stale_approval: { effectOnMove: null, stale: true, nextStates: verdictTransitions },
-  stale_request: { effectOnMove: null, stale: true, nextStates: verdictTransitions },
+  stale_approval: { effectOnMove: null, isStale: true, nextStates: verdictTransitions },
+  stale_request: { effectOnMove: null, isStale: true, nextStates: verdictTransitions },
 };
 
 /**

@@ -24,14 +24,14 @@ const headSha = fc.constantFrom('aaaaaaaa11', 'aaaaaaa', 'bbbbbbbb22');
 const diffHash = fc.constantFrom('d1', 'd2');
 const nullable = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
 const specVersion = fc.integer({ min: 0, max: 2 });
-const named = fc.record({ specVersion, headSha, diffHash }, { requiredKeys: [] });
+const reviewedVersionArbitrary = fc.record({ specVersion, headSha, diffHash }, { requiredKeys: [] });
 const codeSeq = fc.integer({ min: 0, max: 2 });
 const code = fc
   .record({ seq: codeSeq, headSha: nullable(headSha), diffHash: nullable(diffHash) })
   .map((known): CodeUnderReview => ({ ...noReportedCode, ...known }));
-const now = fc.record<ReviewableContent>({ specVersion, code });
+const contentArbitrary = fc.record<ReviewableContent>({ specVersion, code });
 const verdict = fc.constantFrom(...verdicts);
-const weighing = fc.constantFrom('approved', 'changes_requested');
+const decisiveVerdictArbitrary = fc.constantFrom('approved', 'changes_requested');
 const review = fc.record<ReviewWithGiverStatus>({
   verdict,
   isActive: fc.boolean(),
@@ -83,7 +83,7 @@ describe('a verdict', () => {
 
   it('is never stale where nothing was decided', () => {
     fc.assert(
-      fc.property(review, now, (one, is) => {
+      fc.property(review, contentArbitrary, (one, is) => {
         fc.pre(one.verdict === 'pending' || one.verdict === 'commented');
         return !isReviewStale(one, is);
       }),
@@ -93,8 +93,8 @@ describe('a verdict', () => {
   it('is fresh when it is given on what there is, and stays so while nothing moves', () => {
     fc.assert(
       fc.property(
-        weighing,
-        now,
+        decisiveVerdictArbitrary,
+        contentArbitrary,
         (said, is) =>
           !isReviewStale(
             { verdict: said, isActive: true, ...resolveReviewedContent({}, is, at).reviewed },
@@ -131,7 +131,7 @@ describe('what was reviewed', () => {
 
   it('is stale at once exactly where what is named is known to be something else', () => {
     fc.assert(
-      fc.property(weighing, named, now, (said, part, is) => {
+      fc.property(decisiveVerdictArbitrary, reviewedVersionArbitrary, contentArbitrary, (said, part, is) => {
         const { reviewed: about, code: after } = resolveReviewedContent(part, is, at);
         const isOther = isDifferentCode(
           { headSha: part.headSha ?? null, diffHash: part.diffHash ?? null },
@@ -155,8 +155,8 @@ const giver = fc.record<VerdictGiver>({
 });
 const authors = fc.subarray(['ana', 'ben']).map((ids): AuthorIds => new Set(ids));
 const policy = fc.record({ agentsMayReview: fc.boolean(), authorMayApprove: fc.boolean() });
-const strict = { agentsMayReview: false, authorMayApprove: false };
-const loose = { agentsMayReview: true, authorMayApprove: true };
+const strictPolicy = { agentsMayReview: false, authorMayApprove: false };
+const loosePolicy = { agentsMayReview: true, authorMayApprove: true };
 
 describe('the policy', () => {
   const ana = { agentId: null, actingMemberId: 'ana' };
@@ -167,15 +167,17 @@ describe('the policy', () => {
 
   it('keeps agents from reviewing where they may not, whatever they say', () => {
     for (const said of ['approved', 'changes_requested', 'commented'] as const) {
-      expect(findRulesViolatedByVerdict(said, robo, none, { ...loose, agentsMayReview: false })).toEqual([
-        { gate: 'agentsMayReview' },
-      ]);
-      expect(findRulesViolatedByVerdict(said, ana, none, { ...loose, agentsMayReview: false })).toEqual([]);
+      expect(
+        findRulesViolatedByVerdict(said, robo, none, { ...loosePolicy, agentsMayReview: false }),
+      ).toEqual([{ gate: 'agentsMayReview' }]);
+      expect(findRulesViolatedByVerdict(said, ana, none, { ...loosePolicy, agentsMayReview: false })).toEqual(
+        [],
+      );
     }
   });
 
   it('keeps authors and all their agents from approving, and from nothing else', () => {
-    const policyOfAuthors = { ...loose, authorMayApprove: false };
+    const policyOfAuthors = { ...loosePolicy, authorMayApprove: false };
     for (const author of [ana, robo, max]) {
       expect(findRulesViolatedByVerdict('approved', author, anas, policyOfAuthors)).toEqual([
         { gate: 'authorMayApprove' },
@@ -186,7 +188,7 @@ describe('the policy', () => {
   });
 
   it('lets everybody take a verdict back', () => {
-    expect(findRulesViolatedByVerdict('pending', robo, anas, strict)).toEqual([]);
+    expect(findRulesViolatedByVerdict('pending', robo, anas, strictPolicy)).toEqual([]);
   });
 });
 
@@ -198,7 +200,7 @@ describe('the way into done', () => {
 
   it('counts each fresh verdict that its reviewer could give today, once', () => {
     fc.assert(
-      fc.property(reviews, now, authors, policy, (all, is, of, rules) => {
+      fc.property(reviews, contentArbitrary, authors, policy, (all, is, of, rules) => {
         const counts = (said: string) =>
           all.filter(
             (one) =>
@@ -216,10 +218,10 @@ describe('the way into done', () => {
 
   it('counts no more under a stricter policy, and with more authors', () => {
     fc.assert(
-      fc.property(reviews, now, authors, policy, (all, is, of, rules) => {
+      fc.property(reviews, contentArbitrary, authors, policy, (all, is, of, rules) => {
         const count = countFreshVerdicts(all, is, of, rules);
-        const most = countFreshVerdicts(all, is, new Set(), loose);
-        const least = countFreshVerdicts(all, is, new Set(['ana', 'ben']), strict);
+        const most = countFreshVerdicts(all, is, new Set(), loosePolicy);
+        const least = countFreshVerdicts(all, is, new Set(['ana', 'ben']), strictPolicy);
         expect(count.freshApprovals).toBeLessThanOrEqual(most.freshApprovals);
         expect(count.freshApprovals).toBeGreaterThanOrEqual(least.freshApprovals);
         expect(least.freshApprovals).toBe(0);

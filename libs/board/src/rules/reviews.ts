@@ -32,7 +32,7 @@ export type ReviewWithGiverStatus = Review & Pick<VerdictGiver, 'isActive'>;
 
 /** Reports whether a verdict no longer counts, because the spec or the code changed or its giver left. */
 export const isReviewStale = (review: ReviewWithGiverStatus, currentContent: ReviewableContent): boolean =>
-  reviewStates[getReviewState(review, currentContent)].stale;
+  reviewStates[getReviewState(review, currentContent)].isStale;
 
 const getReviewState = (
   { verdict, specVersion, codeSeq, isActive }: ReviewWithGiverStatus,

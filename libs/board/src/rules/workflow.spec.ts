@@ -10,12 +10,12 @@ import {
   workflow,
 } from './workflow.ts';
 
-const open: StoryStatus[] = ['backlog', 'ready', 'in_progress', 'in_review'];
+const openStatuses: StoryStatus[] = ['backlog', 'ready', 'in_progress', 'in_review'];
 const status = fc.constantFrom(...storyStatuses);
 
 describe('the workflow', () => {
   it('moves any open story to any other status', () => {
-    for (const from of open) {
+    for (const from of openStatuses) {
       for (const to of storyStatuses) expect(canMove(from, to)).toBe(from !== to);
     }
   });

@@ -43,7 +43,7 @@ export class ApiError extends Error {
 /**
  * Passes on the error of another service unchanged. It may have reasons that this version does not know yet.
  */
-export const relayed = ({ code, message, details }: ErrorBody, retryAfter?: number): ApiError =>
+export const apiErrorFromBody = ({ code, message, details }: ErrorBody, retryAfter?: number): ApiError =>
   new ApiError(code, message, { ...details } as ErrorDetails, retryAfter);
 
 interface ErrorOverrides {

@@ -1,6 +1,6 @@
 /** The error object of every answer, and its codes. The reasons are defined in reasons.ts. */
 import { z } from 'zod';
-import { LeftOut } from './short-lists.ts';
+import { OmittedCounts } from './short-lists.ts';
 
 /** The HTTP status of each error code, and the situation in which it is used. */
 export const errorCodes = {
@@ -76,7 +76,7 @@ export const ErrorBody = z
           'The required role, scope or relation to the record, if yours is not enough',
         ),
         held: RoleOrScope.describe('The role or scopes that you have'),
-        leftOut: LeftOut.optional(),
+        leftOut: OmittedCounts.optional(),
         retryable: z
           .boolean()
           .optional()

@@ -4,10 +4,10 @@ import { z } from 'zod';
 /** 64 KiB for each list. The first item is always included, whatever its size. */
 export const maxListBytes = 64 * 1024;
 
-export const LeftOut = z.record(z.string(), z.int()).meta({
+export const OmittedCounts = z.record(z.string(), z.int()).meta({
   description: 'For each list that was shortened: the number of items that were omitted',
 });
-type LeftOut = z.infer<typeof LeftOut>;
+type LeftOut = z.infer<typeof OmittedCounts>;
 
 function countWithinBytes(items: readonly unknown[], maxBytes: number): number {
   const encoder = new TextEncoder();

@@ -20,7 +20,7 @@ import {
 const accepts = (schema: z.ZodType, value: unknown): boolean => schema.safeParse(value).success;
 const uuid = '01936d5c-0000-7000-8000-00000000000a';
 /** JSON values that are not strings, and undefined. */
-const noTexts = [5, true, null, [uuid], { id: uuid }, undefined];
+const nonStringValues = [5, true, null, [uuid], { id: uuid }, undefined];
 
 describe('Id', () => {
   it('takes a lower-case canonical UUID and nothing near it', () => {
@@ -36,7 +36,7 @@ describe('Id', () => {
       '',
       'g'.repeat(36),
     ];
-    for (const value of [...near, ...noTexts]) expect(accepts(Id, value)).toBe(false);
+    for (const value of [...near, ...nonStringValues]) expect(accepts(Id, value)).toBe(false);
   });
 
   it('takes every UUID that is written out in lower case', () => {
@@ -91,7 +91,7 @@ describe('references', () => {
 
   it('tells a key of a project from what is none', () => {
     for (const key of ['WEB', 'we', 'A1', 'ABCDEFGHIJ']) expect(accepts(ProjectRef, key)).toBe(true);
-    for (const key of ['W', '1A', 'ABCDEFGHIJK', 'WEB-1', 'WÉB', 'WEB\n', '', ...noTexts])
+    for (const key of ['W', '1A', 'ABCDEFGHIJK', 'WEB-1', 'WÉB', 'WEB\n', '', ...nonStringValues])
       expect(accepts(ProjectRef, key)).toBe(false);
   });
 });
@@ -167,7 +167,7 @@ describe('text', () => {
   });
 
   it('is never made of something else', () => {
-    for (const value of noTexts) expect(accepts(boundedText(100), value)).toBe(false);
+    for (const value of nonStringValues) expect(accepts(boundedText(100), value)).toBe(false);
   });
 });
 

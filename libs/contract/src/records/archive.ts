@@ -26,7 +26,7 @@ export const archiveFormatVersion = 1;
 const role = z.enum(projectRoles);
 
 /** Adds the field that makes each line say what it is. */
-const lineOf = <const Type extends string, Fields extends z.ZodRawShape>(
+const archiveRecordSchema = <const Type extends string, Fields extends z.ZodRawShape>(
   type: Type,
   record: z.ZodObject<Fields>,
 ) => z.object({ type: z.literal(type), ...record.shape });
@@ -37,8 +37,8 @@ const lineOf = <const Type extends string, Fields extends z.ZodRawShape>(
  * the last story.
  */
 export const archiveRecords = {
-  members: lineOf('members', Member),
-  agents: lineOf(
+  members: archiveRecordSchema('members', Member),
+  agents: archiveRecordSchema(
     'agents',
     z.object({
       id: Id,
@@ -49,22 +49,22 @@ export const archiveRecords = {
       createdAt: Time,
     }),
   ),
-  teams: lineOf(
+  teams: archiveRecordSchema(
     'teams',
     Team.extend({
       members: z.array(z.object({ memberId: Id, role: z.enum(teamRoles), addedAt: Time })),
     }),
   ),
-  projects: lineOf(
+  projects: archiveRecordSchema(
     'projects',
     Project.omit({ myRole: true }).extend({
       members: z.array(z.object({ memberId: Id, role, addedAt: Time })),
       teams: z.array(z.object({ teamId: Id, role })),
     }),
   ),
-  columns: lineOf('columns', BoardColumn),
-  epics: lineOf('epics', Epic.omit({ progress: true })),
-  stories: lineOf(
+  columns: archiveRecordSchema('columns', BoardColumn),
+  epics: archiveRecordSchema('epics', Epic.omit({ progress: true })),
+  stories: archiveRecordSchema(
     'stories',
     Story.extend({
       code: z
@@ -73,24 +73,24 @@ export const archiveRecords = {
         .describe('The state of the code under review, by which verdicts become stale'),
     }),
   ),
-  specs: lineOf('specs', Spec.extend({ linesAdded: z.int(), linesRemoved: z.int() })),
-  comments: lineOf(
+  specs: archiveRecordSchema('specs', Spec.extend({ linesAdded: z.int(), linesRemoved: z.int() })),
+  comments: archiveRecordSchema(
     'comments',
     Comment.omit({ reactions: true }).extend({
       reactions: z.array(z.object({ emoji: z.string(), memberId: Id, createdAt: Time })),
     }),
   ),
-  assignments: lineOf('assignments', Assignment),
-  reviewers: lineOf('reviewers', Reviewer),
-  prompts: lineOf('prompts', Prompt),
-  contracts: lineOf('contracts', Contract),
-  views: lineOf('views', View),
-  attachments: lineOf(
+  assignments: archiveRecordSchema('assignments', Assignment),
+  reviewers: archiveRecordSchema('reviewers', Reviewer),
+  prompts: archiveRecordSchema('prompts', Prompt),
+  contracts: archiveRecordSchema('contracts', Contract),
+  views: archiveRecordSchema('views', View),
+  attachments: archiveRecordSchema(
     'attachments',
     Attachment.omit({ downloadUrl: true, state: true }).extend({ projectId: Id }),
   ),
-  activity: lineOf('activity', ActivityItem),
-  notifications: lineOf('notifications', Notification.omit({ snoozedUntil: true })),
+  activity: archiveRecordSchema('activity', ActivityItem),
+  notifications: archiveRecordSchema('notifications', Notification.omit({ snoozedUntil: true })),
 } as const;
 
 export type ArchiveRecordType = keyof typeof archiveRecords;

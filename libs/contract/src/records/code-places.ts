@@ -56,7 +56,7 @@ export interface KnownForge {
 }
 
 /** Returns the part of an address below a root; undefined for other addresses. */
-const pathBelow = (root: string, address: string): string | undefined =>
+const relativePathOf = (root: string, address: string): string | undefined =>
   address.startsWith(`${root}/`) ? address.slice(root.length + 1) : undefined;
 
 const pullApiPathPattern =
@@ -78,9 +78,9 @@ function parsePullApiPath(home: string, apiPath: string): PullAddress | undefine
  */
 function parsePullUrlAtForge({ kind, baseUrl }: KnownForge, url: string): PullAddress | null | undefined {
   const [home, address] = [normalizeUrl(baseUrl), normalizeUrl(url)];
-  const inApi = pathBelow(normalizeUrl(forgeApiRoot(kind, baseUrl)), address);
+  const inApi = relativePathOf(normalizeUrl(forgeApiRoot(kind, baseUrl)), address);
   if (inApi !== undefined) return parsePullApiPath(home, inApi) ?? null;
-  if (pathBelow(home, `${address}/`) === undefined) return undefined;
+  if (relativePathOf(home, `${address}/`) === undefined) return undefined;
   const [, repository, segment = '', number] = pullUrlPattern.exec(address) ?? [];
   const isPull = repository !== undefined && pullPaths[kind].endsWith(`/${segment}/`);
   return isPull ? { repository, number: Number(number) } : null;

@@ -8,27 +8,32 @@ import {
   type ForgeHeadFact,
 } from './code.ts';
 
-const at = (minute: number) => `2026-11-21T09:${String(minute).padStart(2, '0')}:00.000Z`;
+const timeAtMinute = (minute: number) => `2026-11-21T09:${String(minute).padStart(2, '0')}:00.000Z`;
 const sha = fc.constantFrom('aaaaaaaa', 'bbbbbbbb', 'cccccccc');
 const fact = fc
   .record({ sha: fc.option(sha, { nil: null }), minute: fc.nat(9), dedupeKey: fc.constantFrom('x', 'y') })
-  .map(({ minute, ...seen }): ForgeHeadFact => ({ ...seen, at: at(minute) }));
+  .map(({ minute, ...seen }): ForgeHeadFact => ({ ...seen, at: timeAtMinute(minute) }));
 const shaOf = (letter: string): string => letter.repeat(40);
 const head = (letter: string, minute: number, before?: string): ForgeHeadFact => ({
-  ...{ sha: shaOf(letter), at: at(minute), dedupeKey: `${letter}-${minute}` },
+  ...{ sha: shaOf(letter), at: timeAtMinute(minute), dedupeKey: `${letter}-${minute}` },
   ...(before !== undefined && { before: shaOf(before) }),
 });
 const diffHash = fc.option(fc.constantFrom('d1', 'd2'), { nil: null });
-const said = fc.record({ headSha: fc.option(sha, { nil: null }), diffHash }, { requiredKeys: [] });
-const news = fc.oneof(
+const reportedCodeArbitrary = fc.record(
+  { headSha: fc.option(sha, { nil: null }), diffHash },
+  { requiredKeys: [] },
+);
+const codeUpdateArbitrary = fc.oneof(
   fact.map((seen) => (code: CodeUnderReview) => applyForgeHead(code, seen)),
-  said.map((what) => (code: CodeUnderReview) => applyReportedCode(code, what, at(5))),
+  reportedCodeArbitrary.map(
+    (what) => (code: CodeUnderReview) => applyReportedCode(code, what, timeAtMinute(5)),
+  ),
 );
 
 describe('the code under review', () => {
   it('has a number that never falls, and rises exactly when it cannot be told to be the same code', () => {
     fc.assert(
-      fc.property(fc.array(news, { maxLength: 12 }), (all) => {
+      fc.property(fc.array(codeUpdateArbitrary, { maxLength: 12 }), (all) => {
         let code = noReportedCode;
         for (const happen of all) {
           const after = happen(code);
@@ -72,10 +77,16 @@ describe('the code under review', () => {
     const pushes = ['a', 'b', 'c', 'd'].map((letter, index) => head(letter, index, 'zabc'[index]));
     fc.assert(
       fc.property(fc.shuffledSubarray(pushes, { minLength: 4 }), minutes, (arrivals, times) => {
-        const seen = arrivals.map((one, index): ForgeHeadFact => ({ ...one, at: at(times[index] ?? 0) }));
-        const together = seen.map((one): ForgeHeadFact => ({ ...one, at: at(1) }));
+        const seen = arrivals.map((one, index): ForgeHeadFact => ({
+          ...one,
+          at: timeAtMinute(times[index] ?? 0),
+        }));
+        const together = seen.map((one): ForgeHeadFact => ({ ...one, at: timeAtMinute(1) }));
         expect(together.reduce(applyForgeHead, noReportedCode).headSha).toBe(shaOf('d'));
-        const inOrder = pushes.map((one, index): ForgeHeadFact => ({ ...one, at: at(times[index] ?? 0) }));
+        const inOrder = pushes.map((one, index): ForgeHeadFact => ({
+          ...one,
+          at: timeAtMinute(times[index] ?? 0),
+        }));
         expect(inOrder.reduce(applyForgeHead, noReportedCode).headSha).toBe(shaOf('d'));
         expect(seen.reduce(applyForgeHead, noReportedCode).headSha).not.toBeNull();
       }),
@@ -95,10 +106,10 @@ describe('the code under review', () => {
   });
 
   it('keeps the longer of two spellings of a commit', () => {
-    const short = applyReportedCode(noReportedCode, { headSha: 'aaaaaaa' }, at(1));
-    const long = applyForgeHead(short, { sha: 'aaaaaaa111', at: at(2), dedupeKey: 'x' });
+    const short = applyReportedCode(noReportedCode, { headSha: 'aaaaaaa' }, timeAtMinute(1));
+    const long = applyForgeHead(short, { sha: 'aaaaaaa111', at: timeAtMinute(2), dedupeKey: 'x' });
     expect([long.seq, long.headSha]).toEqual([1, 'aaaaaaa111']);
-    expect(applyReportedCode(long, { headSha: 'aaaaaaa' }, at(3))).toEqual(long);
-    expect(applyReportedCode(long, { headSha: 'aaaaaaa222' }, at(3)).seq).toBe(2);
+    expect(applyReportedCode(long, { headSha: 'aaaaaaa' }, timeAtMinute(3))).toEqual(long);
+    expect(applyReportedCode(long, { headSha: 'aaaaaaa222' }, timeAtMinute(3)).seq).toBe(2);
   });
 });

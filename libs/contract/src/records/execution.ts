@@ -60,7 +60,7 @@ export const HeldWork = z.object({
 export type HeldWork = z.infer<typeof HeldWork>;
 
 /** The most entries of session.identity about held work. */
-export const mostHeldWork = 20;
+export const maxHeldWork = 20;
 
 export const Phase = z.enum(['planning', 'implementing', 'testing', 'reviewing', 'merging']);
 export const Outcome = z.enum(['submitted', 'succeeded', 'failed', 'canceled']);

@@ -7,7 +7,7 @@ import { Actor } from './member.ts';
 const exportStates = ['queued', 'running', 'done', 'failed'] as const;
 
 /** The days for which an archive can be downloaded. */
-export const exportKeptDays = 7;
+export const exportRetentionDays = 7;
 /** The number of newest archives that are kept of the same organization, project or person. */
 export const maxKeptExports = 5;
 

@@ -37,7 +37,7 @@ export const NotificationChannel = z.enum(notificationChannels);
 export type NotificationChannel = z.infer<typeof NotificationChannel>;
 
 /** The maximum number of notifications of one member that are snoozed at the same time. */
-export const maxSnoozed = 500;
+export const maxSnoozedNotifications = 500;
 
 export const Notification = z
   .object({

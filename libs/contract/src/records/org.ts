@@ -40,12 +40,13 @@ export type Entitlement = z.infer<typeof Entitlement>;
 
 /** A duration of a lease: five seconds to one week. */
 const LeaseTtl = z.int().min(5).max(604_800);
-const domainName = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
+const domainNamePattern =
+  /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 /** A domain name in any case. It is stored in lower case. */
 export const DomainName = z
   .string()
   .toLowerCase()
-  .regex(domainName, 'must be a domain name such as example.com')
+  .regex(domainNamePattern, 'must be a domain name such as example.com')
   .meta({ maxLength: 253 });
 
 /** The rules that an organization sets for itself. The defaults are written here. */

@@ -53,7 +53,7 @@ export const Project = z
 export type Project = z.infer<typeof Project>;
 
 /** A project as a reference inside another record. */
-export const ProjectShort = z.object({ id: Id, key: ProjectKey, name: z.string() });
+export const ProjectSummary = z.object({ id: Id, key: ProjectKey, name: z.string() });
 
 export const ColumnName = nameText(80);
 export const WipLimit = z.int().min(1).max(10_000);

@@ -15,7 +15,7 @@ const StoredPerson = boundedText(41, 1);
 
 const maxAlternatives = 50;
 /** A value, or several of which a story needs one. */
-const oneOrMore = <Value extends z.ZodType>(value: Value) =>
+const valueOrList = <Value extends z.ZodType>(value: Value) =>
   z.union([value, z.array(value).min(1).max(maxAlternatives)]);
 
 export const viewStates = ['start', 'live', 'waiting', 'rework', 'blocked', 'overdue', 'dueSoon'] as const;
@@ -26,12 +26,12 @@ const FilterParams = z.strictObject({
   columnId: Id.optional(),
   epicId: Id.optional(),
   parentId: StoryRef.optional(),
-  assigneeId: oneOrMore(StoredPerson).optional().meta({
+  assigneeId: valueOrList(StoredPerson).optional().meta({
     description:
       'Member ids or handles, or agent ids; me is the member who opens the view, none matches unassigned stories',
   }),
   agentId: StoredPerson.optional().meta({ description: 'Id or slug' }),
-  label: oneOrMore(Label).optional(),
+  label: valueOrList(Label).optional(),
   priority: z.union([Priority, z.array(Priority).min(1).max(5)]).optional(),
   state: z.array(z.enum(viewStates)).min(1).max(viewStates.length).optional().meta({
     description:

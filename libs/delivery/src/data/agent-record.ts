@@ -48,7 +48,7 @@ const groupings: Readonly<Record<AgentRecordGrouping, Part>> = {
 };
 
 /** Returns the first id (UUID version 7) of a millisecond. */
-function firstIdAt(millis: number): string {
+function minUuidAt(millis: number): string {
   const hex = Math.max(0, millis).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
@@ -91,7 +91,7 @@ function judgedSubmissionsSql({ caller, projectId, start, end }: CountedWork, si
           from ${projectsVisibleTo(caller)} v where ${inProject}) v
         cross join lateral (select e.id, e.target_id as story_id from executions e
           where ${orgFilter('e')} and e.project_id = v.project_id and e.target_type = 'story'
-            and e.id >= ${firstIdAt(start)}::uuid and e.id < ${firstIdAt(end)}::uuid
+            and e.id >= ${minUuidAt(start)}::uuid and e.id < ${minUuidAt(end)}::uuid
           order by e.id desc limit ${sql.literal(maxExecutions)}) e
         order by e.id desc limit ${sql.literal(maxExecutions)}),
       worked_stories as (
@@ -168,7 +168,7 @@ const outcomesByGroupSql = (groupBy: AgentRecordGrouping, since: Part): Part => 
         from keyed k cross join lateral ${usageOf(sql.part`k`)} d group by 1, 2)`;
 
 /** Counts the work that began on the UTC days from `from` to `to`, in the projects that the caller may see. */
-export async function recordOfAgents(
+export async function readAgentRecords(
   db: Db,
   caller: Caller,
   { groupBy, projectId, from, to, limit, cursor }: ParamsOf<RecordOperation> & DayRange,

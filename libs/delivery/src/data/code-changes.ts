@@ -33,12 +33,12 @@ type FileRow = Omit<Selectable<DB['code_change_files']>, 'org_id' | 'changes_id'
 /** The heads of an execution whose changes are kept for each source, besides the current one. */
 const maxHeadsPerSource = 10;
 
-type Report = Omit<InputOf<typeof internalOperations.storeChanges>, 'reported'>;
+type ChangesReport = Omit<InputOf<typeof internalOperations.storeChanges>, 'reported'>;
 
 /** Stores the changes of a head, unless the source has reported them before. Returns false then. */
 export async function storeCodeChanges(
   db: Db,
-  { executionId, headSha, baseSha, source, attachmentId, truncated = false }: Report,
+  { executionId, headSha, baseSha, source, attachmentId, truncated = false }: ChangesReport,
   files: readonly StoredFileChange[],
 ): Promise<boolean> {
   const sum = (count: (file: StoredFileChange) => number): number =>
@@ -74,7 +74,7 @@ export async function storeCodeChanges(
 
 /** Stores why the forge gave no changes of a head. Does not replace changes that were stored before. */
 export const storeChangesFailure = (
-  { executionId, headSha, source }: Report,
+  { executionId, headSha, source }: ChangesReport,
   failure: ChangesFailure,
 ): Query<unknown> =>
   sql`insert into code_changes as t (org_id, id, project_id, execution_id, source, head_sha, state, failure, stored_at)
@@ -90,7 +90,7 @@ const deleteOldHeads = (executionId: string): Query<unknown> =>
          sql.part`${executionId}`,
          sql.part`cross join lateral (
          select c.id, row_number() over (partition by c.source order by c.stored_at desc, c.id desc) as nth,
-           coalesce(${isHead(currentHeadSql)}, false) as is_current
+           coalesce(${isHeadSql(currentHeadSql)}, false) as is_current
          from code_changes c where ${orgFilter('c')} and c.execution_id = e.id) k`,
        )}
          and k.nth > ${sql.literal(maxHeadsPerSource)} and not k.is_current)`;
@@ -116,7 +116,7 @@ export const namedExecutionSql = (kind: 'story' | 'execution', id: IdOrSql): Par
     : sql.part`(select x.id from executions x where ${orgFilter('x')} and x.target_type = 'story' and x.target_id = ${id}
          order by x.id desc limit 1)`;
 
-const isHead = (sha: Part): Part =>
+const isHeadSql = (sha: Part): Part =>
   sql.part`(starts_with(c.head_sha, ${sha}) or starts_with(${sha}, c.head_sha))`;
 
 /** The head under review of execution `e` with story `s`. */
@@ -128,8 +128,8 @@ const currentHeadSql = sql.part`coalesce(s.code ->> 'headSha', e.git ->> 'headSh
  */
 const shownChangesSql = (headSha: string | undefined): Part =>
   sql.part`select c.* from code_changes c where ${orgFilter('c')} and c.execution_id = e.id
-    ${headSha === undefined ? sql.empty : sql.part`and ${isHead(sql.part`${headSha}::text`)}`}
-    order by coalesce(${isHead(currentHeadSql)}, false) desc, (c.state = 'ready') desc, (c.source = 'forge') desc,
+    ${headSha === undefined ? sql.empty : sql.part`and ${isHeadSql(sql.part`${headSha}::text`)}`}
+    order by coalesce(${isHeadSql(currentHeadSql)}, false) desc, (c.state = 'ready') desc, (c.source = 'forge') desc,
       c.stored_at desc, c.id desc limit 1`;
 
 const executionAndStorySql = (executionId: Part, joined: Part = sql.empty): Part =>

@@ -2,7 +2,7 @@
 import { expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
 import { arrangeStories } from '../../test/stories.ts';
-import { workOn } from '../../test/locks.ts';
+import { acquireStory } from '../../test/locks.ts';
 import { deliveryHandlers } from '../index.ts';
 
 const world = useWorld(deliveryHandlers);
@@ -10,7 +10,7 @@ const world = useWorld(deliveryHandlers);
 it('events of an execution are numbered on in the next month, and read on without a gap', async () => {
   const { people } = await arrangeStories(world);
   const { orgId, chloe, dan } = people;
-  const held = await workOn(chloe, 'WEB-1');
+  const held = await acquireStory(chloe, 'WEB-1');
   const say = (n: number) => chloe.deliveryExecutions.checkpoint({ ...held, summary: `Step ${n}` });
   const monthsOf = () =>
     world.rows<{ seq: number; month: string }>(

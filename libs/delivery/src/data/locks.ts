@@ -107,8 +107,9 @@ export async function listLocks(
   { projectId, mine, limit, cursor }: ListLocksParams,
   matchesFilter: ((row: LockRow) => boolean) | null,
 ): Promise<{ items: Lock[]; nextCursor: string | null }> {
-  let after = decodeCursor(cursor, LockCursor)?.[0];
-  const page = (size: number) => db.all(liveLocksQuery(caller, { projectId, mine, after, size }));
+  let afterId = decodeCursor(cursor, LockCursor)?.[0];
+  const page = (batchSize: number) =>
+    db.all(liveLocksQuery(caller, { projectId, mine, after: afterId, size: batchSize }));
   if (matchesFilter === null) return pageOfRows(await page(limit + 1), limit, ({ id }) => [id], toLock);
   const found: LockRow[] = [];
   while (found.length <= limit) {
@@ -117,7 +118,7 @@ export async function listLocks(
     found.push(...rows.filter(matchesFilter).map((row) => ({ ...row, more_follow: false })));
     const last = rows.at(-1);
     if (rows.length < filterBatchSize && last?.more_follow !== true) break;
-    after = last?.id;
+    afterId = last?.id;
   }
   return pageOfRows(found, limit, ({ id }) => [id], toLock);
 }

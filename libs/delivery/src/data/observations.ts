@@ -47,7 +47,7 @@ export const recordObservation = async (
  * group. `reported`: for the first merge from any source. `verified`: for the first one that the forge itself
  * reported. `uncounted`: for a merge that was reported earlier and did not count then.
  */
-export const storiesToLand = async (
+export const findStoriesToComplete = async (
   db: Db,
   executionId: string,
 ): Promise<Readonly<Record<Trust | 'uncounted', readonly string[]>>> => {

@@ -19,7 +19,7 @@ export interface NewLockHolder extends Holder {
  * holder is therefore freed instead. The rows to pass are locked before the remaining locks are read. Grants
  * to the old holder lock these rows as well, so one of the two transactions sees the changes of the other.
  */
-export async function passLocks(
+export async function transferLocks(
   db: Db,
   executionId: string,
   newHolder: NewLockHolder,
@@ -35,7 +35,9 @@ export async function passLocks(
     undefinedIfTooComplex(() => findConflicts(lock, staying, new StepBudget(maxCompareSteps), 1))?.length ===
     0;
   for (const lock of passing)
-    db.deferToCommit(isFree(lock) ? passLockQuery(lock.id, newHolder, leaseExpiresAt) : deleteLock(lock.id));
+    db.deferToCommit(
+      isFree(lock) ? transferLockQuery(lock.id, newHolder, leaseExpiresAt) : deleteLock(lock.id),
+    );
 }
 
 /**
@@ -53,7 +55,7 @@ function locksOfOthersQuery(executionId: string, newHolder: NewLockHolder) {
          (${newHolder.memberId}::uuid, ${newHolder.agentId}::uuid, ${newHolder.runId}::text)`;
 }
 
-const passLockQuery = (
+const transferLockQuery = (
   lockId: string,
   { actor, memberId, agentId, runId }: NewLockHolder,
   leaseExpiresAt: string,

@@ -7,7 +7,7 @@ import { z } from 'zod';
 /** The maximum number of an organization's own prices. */
 export const maxPrices = 1_000;
 
-const amounts = sql.part`input_micros as "inputMicros", output_micros as "outputMicros", cached_micros as "cachedMicros"`;
+const amountColumns = sql.part`input_micros as "inputMicros", output_micros as "outputMicros", cached_micros as "cachedMicros"`;
 
 /** Sets the price from a day on. Returns undefined if the organization has too many prices. */
 export const setPrice = (
@@ -28,7 +28,7 @@ export const setPrice = (
       where (select count(*) from usage_prices p where ${orgFilter('p')}) < ${sql.literal(maxPrices)}
       on conflict (org_id, model, currency, valid_from) do update set
         input_micros = excluded.input_micros, output_micros = excluded.output_micros, cached_micros = excluded.cached_micros
-      returning model, currency, valid_from::text as "validFrom", ${amounts}, 'organization' as source`,
+      returning model, currency, valid_from::text as "validFrom", ${amountColumns}, 'organization' as source`,
   );
 
 const Cursor = z.tuple([CursorText, CursorText, CursorText, CursorText]);
@@ -41,7 +41,7 @@ export async function listPrices(
   const after = decodeCursor(cursor, Cursor);
   const rows = await db.all(
     sql<UsagePrice>`select q.* from (
-        select p.model, p.currency, p.valid_from::text as "validFrom", ${amounts}, 'organization' as source
+        select p.model, p.currency, p.valid_from::text as "validFrom", ${amountColumns}, 'organization' as source
         from usage_prices p where ${orgFilter('p')}
         union all
         select d.model, d.currency, d.valid_from::text, d.input_micros, d.output_micros, d.cached_micros, 'default'

@@ -36,7 +36,7 @@ const joinedColumns = sql.part`jsonb_build_object('id', m.id, 'name', m.name, 'h
   case when s.id is not null
     then jsonb_build_object('id', s.id, 'key', p.key || '-' || s.number, 'title', s.title, 'status', s.status) end as story`;
 /** Joins the records that a run `r` names. */
-const joins = sql.part`join projects p on ${orgFilter('p')} and p.id = r.project_id
+const joinsSql = sql.part`join projects p on ${orgFilter('p')} and p.id = r.project_id
   join members m on ${orgFilter('m')} and m.id = r.member_id
   left join agents a on ${orgFilter('a')} and a.id = r.agent_id
   left join stories s on ${orgFilter('s')} and s.id = r.story_id`;
@@ -80,7 +80,7 @@ export async function listRuns(
   );
   const rows = await db.all(
     sql<ListedRunRow>`with asked as materialized (${asked})
-       select ${runs.list}, ${joinedColumns}, r.more_follow from (${page}) r ${joins} order by r.id desc`,
+       select ${runs.list}, ${joinedColumns}, r.more_follow from (${page}) r ${joinsSql} order by r.id desc`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toListedRun);
 }
@@ -122,7 +122,7 @@ export async function findRun(
            select r.id, 1 from agent_runs r where ${orgFilter('r')} and r.execution_id = ${executionId}::uuid
              and r.project_id in (select project_id from asked))
        select ${runs.list}, ${joinedColumns}
-       from named n join agent_runs r on ${orgFilter('r')} and r.id = n.id ${joins}
+       from named n join agent_runs r on ${orgFilter('r')} and r.id = n.id ${joinsSql}
        order by n.distance, r.id desc limit 1`,
   );
   if (row !== undefined) return { run: toListedRun(row), rowId: row.id, logLines: row.log_lines };
@@ -155,7 +155,7 @@ async function findRunOfExecution(
            e.project_id, case when e.target_type = 'story' then e.target_id end as story_id
          from execution_events g where ${orgFilter('g')} and g.execution_id = e.id and g.kind = 'acquired'
          order by g.seq desc limit 1) r
-       ${joins}
+       ${joinsSql}
        where ${orgFilter('e')} and e.id = ${executionId}
          and e.project_id in (${visibleProjectsSql(caller, projectId)})`,
   );

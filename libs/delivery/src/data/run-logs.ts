@@ -3,7 +3,7 @@ import { currentOrgId, type Db, limitToPageBytes, orgFilter, type Query, sql } f
 import { maxRunLogLines, type NewRunLogLine, type RunLogLine } from '@muster/contract';
 
 /** The number of days that lines of a log are kept. */
-export const runLogKeptDays = 30;
+export const runLogRetentionDays = 30;
 
 /** Appends lines to the log of a locked run, after its line `lastLine`. */
 export const appendRunLog = (
@@ -16,11 +16,11 @@ export const appendRunLog = (
      values (${currentOrgId}, ${runRowId}::uuid, ${lastLine + 1}, ${lastLine + lines.length}, ${JSON.stringify(lines)}::jsonb, ${at})`;
 
 /** The number of lines that are no longer kept of a log with `lastLine` lines so far. */
-export const droppedLineCount = (lastLine: number): number => Math.max(0, lastLine - maxRunLogLines);
+export const countDroppedLines = (lastLine: number): number => Math.max(0, lastLine - maxRunLogLines);
 
 /** Deletes the rows of which no line is kept. */
 export const deleteDroppedLines = (runRowId: string, lastLine: number): Query<unknown> =>
-  sql`delete from run_logs where ${orgFilter()} and run_id = ${runRowId} and last_line <= ${droppedLineCount(lastLine)}`;
+  sql`delete from run_logs where ${orgFilter()} and run_id = ${runRowId} and last_line <= ${countDroppedLines(lastLine)}`;
 
 /** Reads the lines after `afterLine`, oldest first. */
 export function listRunLog(

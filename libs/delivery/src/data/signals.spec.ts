@@ -9,7 +9,7 @@ import { listUndeliveredEvents } from './signals.ts';
 const world = useWorld(deliveryHandlers);
 
 /** Counts the stream's rows that this transaction has read so far. */
-const rowsRead = async (db: Db): Promise<number> => {
+const countRowsRead = async (db: Db): Promise<number> => {
   const { read } = await db.one(
     sql<{ read: number }>`select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as read
        from pg_stat_xact_user_tables where schemaname = 'months' and relname like 'execution_events%'`,
@@ -40,10 +40,10 @@ it('signals cost what is new, however much a holder was told before', async () =
   );
 
   await inOrganizationAsSystem(world.database.app, orgId, async (db) => {
-    const before = await rowsRead(db);
+    const before = await countRowsRead(db);
     const row = { id: execution.id, told_seq: told, last_event_seq: told + 1 };
     expect(await listUndeliveredEvents(db, row)).toMatchObject([{ kind: 'story_changed', seq: told + 1 }]);
-    expect((await rowsRead(db)) - before).toBe(1);
+    expect((await countRowsRead(db)) - before).toBe(1);
   });
   const { signals } = await people.chloe.deliveryExecutions.renew({
     executionId: execution.id,

@@ -15,9 +15,9 @@ interface Grouping {
   readonly day?: Part;
 }
 
-const storyOfUsage = sql.part`left join stories s on ${orgFilter('s')} and s.id = d.story_id`;
+const storyJoinSql = sql.part`left join stories s on ${orgFilter('s')} and s.id = d.story_id`;
 
-const mondayOfUsage = sql.part`date_trunc('week', d.day)::date`;
+const weekStartSql = sql.part`date_trunc('week', d.day)::date`;
 
 /** The id and the name of the group that usage `d` belongs to. The id is null for usage without such a record. */
 const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
@@ -29,13 +29,13 @@ const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
   epic: {
     id: sql.part`e.id`,
     name: sql.part`coalesce(e.title, 'No epic')`,
-    tables: sql.part`${storyOfUsage} left join epics e on ${orgFilter('e')} and e.id = s.epic_id`,
+    tables: sql.part`${storyJoinSql} left join epics e on ${orgFilter('e')} and e.id = s.epic_id`,
   },
   story: {
     id: sql.part`nullif(d.story_id, ${noAgentId}::uuid)`,
     name: sql.part`case when d.story_id = ${noAgentId}::uuid then 'No story'
       else coalesce(p.key || '-' || s.number || ' ' || s.title, 'Deleted story') end`,
-    tables: sql.part`join projects p on ${orgFilter('p')} and p.id = d.project_id ${storyOfUsage}`,
+    tables: sql.part`join projects p on ${orgFilter('p')} and p.id = d.project_id ${storyJoinSql}`,
   },
   agent: {
     id: sql.part`nullif(d.agent_id, ${noAgentId}::uuid)`,
@@ -49,7 +49,7 @@ const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
   },
   model: { id: sql.part`d.model`, name: sql.part`d.model` },
   day: { id: sql.part`d.day`, name: sql.part`d.day::text`, day: sql.part`d.day` },
-  week: { id: mondayOfUsage, name: sql.part`(${mondayOfUsage})::text`, day: mondayOfUsage },
+  week: { id: weekStartSql, name: sql.part`(${weekStartSql})::text`, day: weekStartSql },
 };
 
 /**

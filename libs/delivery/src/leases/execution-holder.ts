@@ -43,7 +43,7 @@ export type ExecutionHolder = HolderWithSignals<LockedExecution>;
 const isUnderGrant = ({ execution }: LockedExecutionRows, { epoch }: LeaseClaim): boolean =>
   execution.epoch === epoch && canTransition('renew', execution.state);
 
-const requireHolderOf =
+const createRequireHolder =
   <Unit extends LockedExecutionRows>(lock: (db: Db, executionId: string) => Promise<Unit>) =>
   async (
     context: HolderContext,
@@ -60,13 +60,13 @@ const requireHolderOf =
  * Checks that the caller holds the execution, and loads its target and pending signals. Throws `stale_lease`
  * otherwise.
  */
-export const requireHolder = requireHolderOf(lockExecution);
+export const requireHolder = createRequireHolder(lockExecution);
 
 /**
  * Checks the holder as `requireHolder` does, without loading the target. Loading it would cost as much as the rest
  * of a renewal.
  */
-export const requireHolderWithoutTarget = requireHolderOf(lockExecutionRows);
+export const requireHolderWithoutTarget = createRequireHolder(lockExecutionRows);
 
 /**
  * Checks the holder as `requireHolder` does, for a call that ends the lease. Recognizes a repeated call as such.

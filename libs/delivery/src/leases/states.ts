@@ -49,7 +49,7 @@ interface Transition {
    * A transition of the holder that restarts the lease's time. A stalled execution returns to its stored
    * state.
    */
-  readonly renews?: true;
+  readonly renewsLease?: true;
   /** No holder is left after the transition. */
   readonly endsLease: boolean;
   /**
@@ -200,7 +200,7 @@ export const visibleTransitions: readonly {
   readonly to: StateOrNone;
   readonly transition: TransitionName;
 }[] = (Object.keys(transitionTable) as TransitionName[]).flatMap((transition) => {
-  const { from, to, renews } = transitions[transition];
+  const { from, to, renewsLease: renews } = transitions[transition];
   const goesTo = (state: StateOrNone): readonly StateOrNone[] => {
     if (to !== null) return [to];
     return renews && state === 'stalled' ? transitions.expire.from : [];

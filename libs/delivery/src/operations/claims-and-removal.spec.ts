@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { organizationsHandlers } from '@muster/organizations';
 import { type PeopleOf, type PersonOf, refusalOf, useWorld } from '@muster/testing';
-import { acquire, workOn } from '../../test/locks.ts';
+import { acquire, acquireStory } from '../../test/locks.ts';
 import { arrangeStories } from '../../test/stories.ts';
 import { type ExecutionRow } from '../data/executions.ts';
 import { deliveryHandlers, executionReactions } from '../index.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 const story = { targetType: 'story', targetId: 'WEB-1' } as const;
-const holdings = async (): Promise<unknown[]> => [
+const readHoldings = async (): Promise<unknown[]> => [
   ...(await world.rows(`select unit_type from leases where org_id = $1 and state = 'held'`, people.orgId)),
   ...(await world.rows('select id from locks where org_id = $1', people.orgId)),
   ...(await world.rows(`select id from executions where org_id = $1 and state = 'offered'`, people.orgId)),
@@ -70,7 +70,7 @@ describe('a member who is removed while claiming work', () => {
     await meet({ table: 'stories', where: 'id = $2', id: stories[0] ?? '' }, () =>
       people.chloe.deliveryExecutions.acquire(story),
     );
-    expect(await holdings()).toEqual([]);
+    expect(await readHoldings()).toEqual([]);
   });
 
   it('holds no lease on a group', async () => {
@@ -82,7 +82,7 @@ describe('a member who is removed while claiming work', () => {
     await meet({ table: 'delivery_groups', where: 'id = $2', id: group.id }, () =>
       people.chloe.deliveryGroups.acquireLease({ groupId: group.id }),
     );
-    expect(await holdings()).toEqual([]);
+    expect(await readHoldings()).toEqual([]);
   });
 
   it('holds no lock', async () => {
@@ -90,25 +90,25 @@ describe('a member who is removed while claiming work', () => {
     await meet({ table: 'lock_counters', where: 'project_id = $2', id: projectId }, () =>
       acquire(people.chloe, ['src/**']),
     );
-    expect(await holdings()).toHaveLength(1);
+    expect(await readHoldings()).toHaveLength(1);
   });
 
   it('is offered nothing', async () => {
-    const held = await workOn(people.ben, 'WEB-1', ['a.ts']);
+    const held = await acquireStory(people.ben, 'WEB-1', ['a.ts']);
     await meet({ table: 'executions', where: 'id = $2', id: held.executionId }, () =>
       people.ben.deliveryExecutions.handoff({ ...held, toMemberId: people.chloe.me.memberId }),
     );
-    expect(await holdings()).toEqual([]);
+    expect(await readHoldings()).toEqual([]);
   });
 
   it('begins no run', async () => {
     await meet({ table: 'projects', where: 'id = $2', id: projectId }, () => begin(people.chloe));
-    expect(await holdings()).toEqual([]);
+    expect(await readHoldings()).toEqual([]);
   });
 
   it('begins no run by an agent', async () => {
     await meet({ table: 'projects', where: 'id = $2', id: projectId }, () => begin(people.robo));
-    expect(await holdings()).toEqual([]);
+    expect(await readHoldings()).toEqual([]);
   });
 
   it('claims nothing once the removal is under way', async () => {
@@ -120,7 +120,7 @@ describe('a member who is removed while claiming work', () => {
       () => begin(people.chloe),
     );
     expect(outcomes[0]?.status).toBe('fulfilled');
-    expect(await holdings()).toEqual([]);
+    expect(await readHoldings()).toEqual([]);
   });
 
   it.each(['agent', 'removal'])(
@@ -140,7 +140,7 @@ describe('a member who is removed while claiming work', () => {
 describe('an agent that is retired while it begins a run', () => {
   it('begins none', async () => {
     await meet({ table: 'projects', where: 'id = $2', id: projectId }, () => begin(people.robo), retireRobo);
-    expect(await holdings()).toEqual([]);
+    expect(await readHoldings()).toEqual([]);
   });
 
   it('begins none by the word of its member either', async () => {
@@ -156,7 +156,7 @@ describe('an agent that is retired while it begins a run', () => {
       retireRobo,
     );
     expect(refusal).toMatchObject({ status: 404 });
-    expect(await holdings()).toEqual([]);
+    expect(await readHoldings()).toEqual([]);
   });
 
   it('ends the run that came before its retirement', async () => {
@@ -167,7 +167,7 @@ describe('an agent that is retired while it begins a run', () => {
       () => begin(robo, 'run-2'),
       retireRobo,
     );
-    expect(await holdings()).toEqual([]);
+    expect(await readHoldings()).toEqual([]);
     expect(
       await world.rows(`select state from agent_runs where org_id = $1 and run_id = 'run-1'`, orgId),
     ).toEqual([{ state: 'canceled' }]);
@@ -203,22 +203,22 @@ describe('the work of a member who is removed', () => {
   }
 
   it('is given up as by a release', async () => {
-    const { executionId } = await workOn(people.chloe, 'WEB-1');
+    const { executionId } = await acquireStory(people.chloe, 'WEB-1');
     const before = await rowOf(executionId);
     await remove();
     await expectStep(executionId, before, 'release');
-    expect(await holdings()).toEqual([]);
+    expect(await readHoldings()).toEqual([]);
   });
 
   it('is there for others where it was offered to them, and so is what was locked for it', async () => {
     const { ana, ben, chloe } = people;
-    const held = await workOn(ben, 'WEB-1', ['a.ts']);
+    const held = await acquireStory(ben, 'WEB-1', ['a.ts']);
     await acquire(ben, ['src/**'], { executionId: held.executionId });
     await ben.deliveryExecutions.handoff({ ...held, toMemberId: chloe.me.memberId });
     const before = await rowOf(held.executionId);
     await remove();
     await expectStep(held.executionId, before, 'withdrawOffer');
-    expect(await holdings()).toEqual([]);
+    expect(await readHoldings()).toEqual([]);
     expect((await ana.deliveryExecutions.acquire(story)).execution.state).toBe('leased');
   });
 });

@@ -42,7 +42,7 @@ const decide = (facts: Partial<AcquireFacts>) =>
     mayLiftStop: false,
     ...facts,
   });
-const offeredTo = (toMemberId: string | null, toAgentId: string | null, expiresAt = future) =>
+const createOffer = (toMemberId: string | null, toAgentId: string | null, expiresAt = future) =>
   ({ state: 'offered', offer: { toMemberId, toAgentId, expiresAt } }) as const;
 
 describe('who may have a lease', () => {
@@ -124,17 +124,17 @@ describe('who may have a lease', () => {
   });
 
   it('is for a while the one to whom it is offered, then anybody', () => {
-    expect(decide({ execution: offeredTo('ben', null) })).toMatchObject({ reason: 'reserved' });
-    expect(decide({ execution: offeredTo('chloe', null) })).toMatchObject({ kind: 'grant', offered: true });
-    expect(decide({ caller: robo, execution: offeredTo('chloe', null) })).toMatchObject({
+    expect(decide({ execution: createOffer('ben', null) })).toMatchObject({ reason: 'reserved' });
+    expect(decide({ execution: createOffer('chloe', null) })).toMatchObject({ kind: 'grant', offered: true });
+    expect(decide({ caller: robo, execution: createOffer('chloe', null) })).toMatchObject({
       reason: 'reserved',
     });
-    expect(decide({ caller: robo, execution: offeredTo(null, 'robo') })).toMatchObject({ kind: 'grant' });
-    expect(decide({ execution: offeredTo('ben', null, now) })).toMatchObject({
+    expect(decide({ caller: robo, execution: createOffer(null, 'robo') })).toMatchObject({ kind: 'grant' });
+    expect(decide({ execution: createOffer('ben', null, now) })).toMatchObject({
       kind: 'grant',
       offered: false,
     });
-    const taken = { execution: offeredTo('ben', null), takeOver: true };
+    const taken = { execution: createOffer('ben', null), takeOver: true };
     expect(decide(taken)).toMatchObject({ reason: 'take_over_forbidden' });
     expect(decide({ ...taken, isLead: true })).toMatchObject({ kind: 'grant', offered: false });
   });
@@ -177,7 +177,7 @@ describe('who may have a lease', () => {
   });
 
   it('is nobody but the addressee while the group is offered, not even a lead who takes over', () => {
-    const offer = offeredTo('ben', null);
+    const offer = createOffer('ben', null);
     expect(decide({ rivalExecutions: [offer] })).toMatchObject({ reason: 'reserved', offer: offer.offer });
     expect(decide({ rivalExecutions: [offer], isLead: true, takeOver: true })).toMatchObject({
       reason: 'reserved',
@@ -192,15 +192,15 @@ describe('who may have a lease', () => {
 });
 
 const holder = fc.constantFrom(chloe, robo, ben, { ...ben, runId: 'r' });
-const someLease = fc.record({ holder, expiresAt: fc.constantFrom(past, now, future) });
+const leaseArbitrary = fc.record({ holder, expiresAt: fc.constantFrom(past, now, future) });
 
 describe('any acquire', () => {
   it('never takes a live lease from another without a lead who says so', () => {
     fc.assert(
       fc.property(
         holder,
-        fc.option(someLease),
-        fc.array(someLease, { maxLength: 3 }),
+        fc.option(leaseArbitrary),
+        fc.array(leaseArbitrary, { maxLength: 3 }),
         fc.boolean(),
         fc.boolean(),
         (caller, own, rivals, isLead, takeOver) => {

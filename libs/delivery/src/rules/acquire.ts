@@ -111,15 +111,15 @@ export type AcquireDecision =
       readonly kind: 'grant';
       /** The holder that loses the lease, which may be live or expired. */
       readonly superseded: LeaseWithHolder | null;
-      readonly takenOverLive: boolean;
+      readonly wasLiveLeaseTakenOver: boolean;
       /**
        * True if the work was offered to this caller. The locks taken for the work then pass to the caller.
        */
       readonly offered: boolean;
       /** The expired leases on other stories or groups that end with this grant. */
-      readonly freed: readonly LeaseWithHolder[];
+      readonly freedLeases: readonly LeaseWithHolder[];
     }
-  | { readonly kind: 'refuse'; readonly reason: 'lease_held'; readonly by: LeaseWithHolder }
+  | { readonly kind: 'refuse'; readonly reason: 'lease_held'; readonly conflictingLease: LeaseWithHolder }
   | { readonly kind: 'refuse'; readonly reason: 'reserved'; readonly offer: OpenExecution['offer'] }
   | {
       readonly kind: 'refuse';
@@ -140,13 +140,13 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
 
   const others = rivalLeases.filter((lease) => !isOurs(lease));
   const inTheWay = others.find(isKept);
-  if (inTheWay !== undefined) return { kind: 'refuse', reason: 'lease_held', by: inTheWay };
+  if (inTheWay !== undefined) return { kind: 'refuse', reason: 'lease_held', conflictingLease: inTheWay };
   const reservesToo = rivalExecutions.find((rival) => isReservedFromOthers(rival, caller, now));
   if (reservesToo !== undefined) return { kind: 'refuse', reason: 'reserved', offer: reservesToo.offer };
 
   const ownIsLive = targetLease !== null && isLive(targetLease);
   if (targetLease !== null && isKept(targetLease) && !takeOver)
-    return { kind: 'refuse', reason: 'lease_held', by: targetLease };
+    return { kind: 'refuse', reason: 'lease_held', conflictingLease: targetLease };
   const isOffered = execution !== null && isReserved(execution, now);
   const isAnothers = execution !== null && isReservedFromOthers(execution, caller, now);
   if (isAnothers && !takeOver) return { kind: 'refuse', reason: 'reserved', offer: execution.offer };
@@ -155,9 +155,9 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   return {
     kind: 'grant',
     superseded: targetLease,
-    takenOverLive: ownIsLive,
+    wasLiveLeaseTakenOver: ownIsLive,
     offered: isOffered && !isAnothers,
-    freed: others,
+    freedLeases: others,
   };
 }
 

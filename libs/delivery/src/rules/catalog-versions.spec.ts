@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import semver from 'semver';
 import { isVersionOrRange, sortNewestFirst, newestVersionInRange } from './catalog-versions.ts';
 
-const sorted = (...versions: string[]): string[] =>
+const sortVersions = (...versions: string[]): string[] =>
   sortNewestFirst(versions.map((version) => ({ version }))).map(({ version }) => version);
 
 describe('versions', () => {
   it('go newest first, by number and not by letter, pre-releases after all releases', () => {
     expect(
-      sorted('1.0.0', '1.10.0', '2.0.0-beta.2', '1.9.0', '2.0.0-beta.10', '0.1.0', '3.0.0-alpha'),
+      sortVersions('1.0.0', '1.10.0', '2.0.0-beta.2', '1.9.0', '2.0.0-beta.10', '0.1.0', '3.0.0-alpha'),
     ).toEqual(['1.10.0', '1.9.0', '1.0.0', '0.1.0', '3.0.0-alpha', '2.0.0-beta.10', '2.0.0-beta.2']);
   });
 
@@ -25,7 +25,7 @@ describe('versions', () => {
           .uniqueArray(version, { maxLength: 12 })
           .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }))),
         ([all, shuffled]) => {
-          expect(sorted(...shuffled)).toEqual(sorted(...all));
+          expect(sortVersions(...shuffled)).toEqual(sortVersions(...all));
         },
       ),
     );

@@ -35,7 +35,7 @@ interface OtherResource extends Resource {
  */
 export function findCollisions(
   ownWork: { readonly files: readonly string[] },
-  others: { readonly locks: readonly LockNearStory[]; readonly works: readonly OtherWorkFiles[] },
+  others: { readonly locks: readonly LockNearStory[]; readonly otherWorks: readonly OtherWorkFiles[] },
   stepBudget: StepBudget,
   maxCollisions: number,
 ): { readonly collisions: Collision[]; readonly more: boolean } {
@@ -43,7 +43,7 @@ export function findCollisions(
   const locked = others.locks
     .filter((lock) => lock.own)
     .flatMap(({ resources }) => resources.map(parseResource));
-  const touched = others.works.flatMap(({ executionId: id, storyId, holder, files: theirs }) =>
+  const touched = others.otherWorks.flatMap(({ executionId: id, storyId, holder, files: theirs }) =>
     theirs.map((path): OtherResource => ({
       ...fileResource(path),
       collision: { kind: 'execution', id, storyId, holder },

@@ -28,7 +28,7 @@ const anyFact: fc.Arbitrary<ForgeFact> = fc.record(
 const fact: fc.Arbitrary<ForgeFact> = anyFact.map(({ reviewer, ...others }) =>
   reviewer === undefined || aspectOf(others.kind) !== 'review' ? others : { ...others, reviewer },
 );
-const folded = (facts: readonly ForgeFact[]): ForgeState =>
+const applyFacts = (facts: readonly ForgeFact[]): ForgeState =>
   facts.reduce<ForgeState>((state, next) => applyFact(state, next).state, {});
 const at = (kind: ObservationKind, second: number): ForgeFact => ({
   kind,
@@ -51,7 +51,7 @@ describe('what the forge said', () => {
     });
     fc.assert(
       fc.property(arrivals, ({ facts, shuffled }) => {
-        expect(folded(shuffled)).toEqual(folded(facts));
+        expect(applyFacts(shuffled)).toEqual(applyFacts(facts));
       }),
     );
   });
@@ -62,14 +62,14 @@ describe('what the forge said', () => {
       ['y', 'x'],
     ]) {
       const [first, second] = keys.map((dedupeKey) => ({ ...at('branch_pushed', 1), dedupeKey }));
-      expect(folded([first, second] as ForgeFact[]).branch?.dedupeKey).toBe(second?.dedupeKey);
+      expect(applyFacts([first, second] as ForgeFact[]).branch?.dedupeKey).toBe(second?.dedupeKey);
     }
   });
 
   it('is never turned back by what was observed before', () => {
     fc.assert(
       fc.property(fc.array(fact, { maxLength: 8 }), fact, (facts, late) => {
-        const state = folded(facts);
+        const state = applyFacts(facts);
         const aspect = aspectOf(late.kind);
         const isOfReviewer = aspect === 'review' && late.reviewer !== undefined;
         const known = isOfReviewer ? state.reviews?.[late.reviewer ?? ''] : state[aspect];
@@ -80,7 +80,7 @@ describe('what the forge said', () => {
   });
 
   it('has a merge for good, also where a closing was observed after it', () => {
-    const state = folded([at('pr_opened', 1), at('pr_closed', 3), at('pr_merged', 2)]);
+    const state = applyFacts([at('pr_opened', 1), at('pr_closed', 3), at('pr_merged', 2)]);
     expect([isMerged(state), isClosedUnmerged(state)]).toEqual([true, false]);
   });
 
@@ -89,7 +89,7 @@ describe('what the forge said', () => {
       ...at(kind, second),
       reviewer,
     });
-    const asks = (...facts: ForgeFact[]) => findRequestedRework(folded(facts))?.at.slice(17, 19) ?? null;
+    const asks = (...facts: ForgeFact[]) => findRequestedRework(applyFacts(facts))?.at.slice(17, 19) ?? null;
     const requested = by('1', 'changes_requested', 2);
     expect(asks(requested, by('2', 'review_approved', 3))).toBe('02');
     expect(asks(requested, by('1', 'review_approved', 3))).toBeNull();
@@ -103,10 +103,10 @@ describe('what the forge said', () => {
   });
 
   it('asks for rework while something failed since the last push', () => {
-    expect(needsRework(folded([at('branch_pushed', 1), at('checks_failed', 2)]))).toBe(true);
-    expect(needsRework(folded([at('checks_failed', 1), at('branch_pushed', 2)]))).toBe(false);
-    expect(needsRework(folded([at('checks_failed', 1), at('checks_passed', 2)]))).toBe(false);
-    expect(needsRework(folded([at('changes_requested', 1)]))).toBe(true);
-    expect(needsRework(folded([at('merge_conflict', 1)]))).toBe(true);
+    expect(needsRework(applyFacts([at('branch_pushed', 1), at('checks_failed', 2)]))).toBe(true);
+    expect(needsRework(applyFacts([at('checks_failed', 1), at('branch_pushed', 2)]))).toBe(false);
+    expect(needsRework(applyFacts([at('checks_failed', 1), at('checks_passed', 2)]))).toBe(false);
+    expect(needsRework(applyFacts([at('changes_requested', 1)]))).toBe(true);
+    expect(needsRework(applyFacts([at('merge_conflict', 1)]))).toBe(true);
   });
 });

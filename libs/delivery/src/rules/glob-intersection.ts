@@ -47,9 +47,9 @@ interface SearchPath<Read> {
   readonly item: Read | null;
 }
 
-function itemsOnPath<Read>(way: SearchPath<Read>): Read[] {
+function itemsOnPath<Read>(searchPath: SearchPath<Read>): Read[] {
   const reads: Read[] = [];
-  for (let at: SearchPath<Read> | null = way; at !== null; at = at.previous)
+  for (let at: SearchPath<Read> | null = searchPath; at !== null; at = at.previous)
     if (at.item !== null) reads.push(at.item);
   return reads.reverse();
 }
@@ -109,14 +109,14 @@ function commonSegment(a: Automaton, b: Automaton, stepBudget: StepBudget): stri
     (state) => state.stateInA === a.endState && state.stateInB === b.endState && state.read === nameRead,
     (state, reach) => {
       const [freeA = [], freeB = []] = [
-        a.freeStepsByState[state.stateInA],
-        b.freeStepsByState[state.stateInB],
+        a.epsilonEdgesByState[state.stateInA],
+        b.epsilonEdgesByState[state.stateInB],
       ];
       stepBudget.spend(freeA.length + freeB.length);
       for (const to of freeA) reach({ ...state, stateInA: to }, null);
       for (const to of freeB) reach({ ...state, stateInB: to }, null);
-      for (const stepA of a.stepsByState[state.stateInA] ?? []) {
-        for (const stepB of b.stepsByState[state.stateInB] ?? []) {
+      for (const stepA of a.edgesByState[state.stateInA] ?? []) {
+        for (const stepB of b.edgesByState[state.stateInB] ?? []) {
           // Classes of many ranges take longer to intersect.
           stepBudget.spend(1 + Math.trunc((stepA.codePoints.length + stepB.codePoints.length) / 8));
           const both = intersectCodePoints(stepA.codePoints, stepB.codePoints);

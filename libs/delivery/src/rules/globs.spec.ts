@@ -250,14 +250,14 @@ interface Spelling {
   readonly text: string;
   readonly texts: readonly string[];
 }
-const inARow = (parts: readonly Spelling[]): Spelling => ({
+const concatenate = (parts: readonly Spelling[]): Spelling => ({
   text: parts.map(({ text }) => text).join(''),
   texts: parts.reduce<readonly string[]>(
     (heads, { texts }) => heads.flatMap((head) => texts.map((tail) => head + tail)),
     [''],
   ),
 });
-const inBraces = (options: readonly Spelling[]): Spelling => ({
+const toBraceAlternatives = (options: readonly Spelling[]): Spelling => ({
   text: `{${options.map(({ text }) => text).join(',')}}`,
   texts: options.flatMap(({ texts }) => texts),
 });
@@ -269,9 +269,9 @@ const character: fc.Arbitrary<Spelling> = fc.oneof(
   },
 );
 const sequenceOf = (part: fc.Arbitrary<Spelling>, minLength: number): fc.Arbitrary<Spelling> =>
-  fc.array(part, { minLength, maxLength: 3 }).map(inARow);
+  fc.array(part, { minLength, maxLength: 3 }).map(concatenate);
 const bracesOf = (part: fc.Arbitrary<Spelling>): fc.Arbitrary<Spelling> =>
-  fc.array(sequenceOf(part, 0), { minLength: 2, maxLength: 3 }).map(inBraces);
+  fc.array(sequenceOf(part, 0), { minLength: 2, maxLength: 3 }).map(toBraceAlternatives);
 const spelling = sequenceOf(
   fc.oneof(
     character,

@@ -15,13 +15,16 @@ const lease = (targetId: string, who: string, isLive: boolean): LeaseWithHolder 
 describe('joining a group', () => {
   it('is free where nobody works on the group', () => {
     const stories = [lease('one', 'ana', true), lease('two', 'ben', true)];
-    expect(decideJoiningGroup({ now, group: null, stories })).toEqual({ kind: 'join', freed: [] });
+    expect(decideJoiningGroup({ now, group: null, storyLeases: stories })).toEqual({
+      kind: 'join',
+      freed: [],
+    });
   });
 
   it('is refused where both are worked on by different holders', () => {
     const theirs = lease('two', 'ben', true);
     const stories = [lease('one', 'ana', true), theirs];
-    expect(decideJoiningGroup({ now, group: lease('group', 'ana', true), stories })).toEqual({
+    expect(decideJoiningGroup({ now, group: lease('group', 'ana', true), storyLeases: stories })).toEqual({
       kind: 'refuse',
       by: theirs,
     });
@@ -30,7 +33,7 @@ describe('joining a group', () => {
   it('tells runs of one holder apart', () => {
     const story = lease('one', 'ana', true);
     const inRun = { ...story, holder: { ...story.holder, runId: 'r1' } };
-    const decision = decideJoiningGroup({ now, group: lease('group', 'ana', true), stories: [inRun] });
+    const decision = decideJoiningGroup({ now, group: lease('group', 'ana', true), storyLeases: [inRun] });
     expect(decision.kind).toBe('refuse');
   });
 
@@ -42,7 +45,7 @@ describe('joining a group', () => {
       fc.property(fc.option(fc.tuple(who, fc.boolean())), some, (ofGroup, ofStories) => {
         const group = ofGroup === null ? null : lease('group', ...ofGroup);
         const stories = ofStories.map((of, index) => lease(`story ${index}`, ...of));
-        const decision = decideJoiningGroup({ now, group, stories });
+        const decision = decideJoiningGroup({ now, group, storyLeases: stories });
         if (decision.kind === 'refuse') {
           expect(group !== null && isLive(group) && isLive(decision.by)).toBe(true);
           return;

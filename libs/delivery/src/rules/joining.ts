@@ -19,9 +19,9 @@ export function decideJoiningGroup(facts: {
   /** The lease on the group's work; null without a holder. */
   readonly group: LeaseWithHolder | null;
   /** The leases on the stories that would join. */
-  readonly stories: readonly LeaseWithHolder[];
+  readonly storyLeases: readonly LeaseWithHolder[];
 }): JoinDecision {
-  const { now, group, stories } = facts;
+  const { now, group, storyLeases: stories } = facts;
   if (group === null) return { kind: 'join', freed: [] };
   const isLive = (lease: LeaseWithHolder): boolean => lease.expiresAt > now;
   const rivals = stories.filter(({ holder }) => !isSameHolder(holder, group.holder));

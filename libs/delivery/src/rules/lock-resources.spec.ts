@@ -15,9 +15,9 @@ import {
   findWitness,
 } from './lock-resources.ts';
 
-const effort = (): StepBudget => new StepBudget(1_000_000);
+const createStepBudget = (): StepBudget => new StepBudget(1_000_000);
 const witness = (a: string, b: string): string | undefined =>
-  findWitness(parseResource(a), parseResource(b), effort());
+  findWitness(parseResource(a), parseResource(b), createStepBudget());
 
 describe('two resources', () => {
   it.each([
@@ -54,7 +54,7 @@ describe('two resources', () => {
 
   it('take the name of a file as it is, whatever a pattern would make of it', () => {
     const touching = (file: string, pattern: string): boolean =>
-      findWitness(fileResource(file), parseResource(pattern), effort()) !== undefined;
+      findWitness(fileResource(file), parseResource(pattern), createStepBudget()) !== undefined;
     expect(touching('app/[id]/page.tsx', 'app/**')).toBe(true);
     expect(touching('app/[id]/page.tsx', 'app/i/page.tsx')).toBe(false);
     expect(touching('app/[id]/page.tsx', 'app/[id]/page.tsx')).toBe(false);
@@ -193,7 +193,7 @@ describe('any two claims', () => {
     const tally = { clash: 0, free: 0 };
     fc.assert(
       fc.property(claim, claim, (a, b) => {
-        const clashes = findConflicts(a, [b], effort(), 50);
+        const clashes = findConflicts(a, [b], createStepBudget(), 50);
         tally[clashes.length > 0 ? 'clash' : 'free'] += 1;
         for (const { resource: asked, otherResource: held, witness: both } of clashes) {
           expect([asked.text, held.text, both, covers(asked.text, both), covers(held.text, both)]).toEqual([
@@ -220,7 +220,9 @@ describe('any two claims', () => {
   it('clash alike from either side', () => {
     fc.assert(
       fc.property(claim, claim, (a, b) => {
-        expect(findConflicts(a, [b], effort(), 1).length).toBe(findConflicts(b, [a], effort(), 1).length);
+        expect(findConflicts(a, [b], createStepBudget(), 1).length).toBe(
+          findConflicts(b, [a], createStepBudget(), 1).length,
+        );
       }),
       { numRuns: 500 },
     );

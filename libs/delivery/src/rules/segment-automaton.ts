@@ -14,8 +14,8 @@ export interface Automaton {
   readonly endState: number;
   readonly stateCount: number;
   /** The steps from each state, by the number of the state. A step reads one character. */
-  readonly stepsByState: readonly (readonly AutomatonEdge[])[];
-  readonly freeStepsByState: readonly (readonly number[])[];
+  readonly edgesByState: readonly (readonly AutomatonEdge[])[];
+  readonly epsilonEdgesByState: readonly (readonly number[])[];
 }
 
 /** A cache of automata by segment. A pattern is compared with many others. */
@@ -71,7 +71,7 @@ function buildAutomaton(segment: Segment): Automaton {
     startState: start,
     endState: end,
     stateCount: steps.length,
-    stepsByState: steps,
-    freeStepsByState: free,
+    edgesByState: steps,
+    epsilonEdgesByState: free,
   };
 }

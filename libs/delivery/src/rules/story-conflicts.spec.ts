@@ -13,7 +13,7 @@ import {
   touchedResources,
 } from './story-conflicts.ts';
 
-const budget = (): StepBudget => new StepBudget(1_000_000);
+const createStepBudget = (): StepBudget => new StepBudget(1_000_000);
 const covered = (
   storyId: string | null,
   source: ConflictSource,
@@ -22,7 +22,7 @@ const covered = (
   ...{ storyId, source, resources },
   areFiles: source === 'files',
 });
-const conflictOf = (touches: string[], others: CoveredResources[], stepBudget = budget()) =>
+const conflictOf = (touches: string[], others: CoveredResources[], stepBudget = createStepBudget()) =>
   findStoryConflict(
     { storyId: 'own', touches: touchedResources(touches) },
     resourcesOfOthers(others),
@@ -31,18 +31,28 @@ const conflictOf = (touches: string[], others: CoveredResources[], stepBudget = 
 const story = (id: string, ...resources: CoveredResources[]) => ({ id, resources });
 const pairsOf = (
   stories: ReturnType<typeof story>[],
-  { maxPairs = 1_000, stepBudget = budget(), leftOut = '' } = {},
+  { maxPairs = 1_000, stepBudget = createStepBudget(), leftOut = '' } = {},
 ) => {
   const isLeftOut = (a: { id: string }, b: { id: string }) => [a.id, b.id].sort().join('') === leftOut;
-  const { pairs, isComplete } = findConflictingStories(stories, { isLeftOut, stepBudget, maxPairs });
+  const { pairs, isComplete } = findConflictingStories(stories, {
+    isExcludedPair: isLeftOut,
+    stepBudget,
+    maxPairs,
+  });
   return { pairs: pairs.map(({ a, b, witness, source }) => [a.id, b.id, witness, source]), isComplete };
 };
 
 /** All paths of a small repository, up to four segments long. */
 const names = ['a', 'b', 'c'];
-const below = (paths: readonly string[]) => paths.flatMap((path) => names.map((name) => `${path}/${name}`));
-const levels = [names, below(names), below(below(names)), below(below(below(names)))];
-const universe = levels.flat();
+const childPathsOf = (paths: readonly string[]) =>
+  paths.flatMap((path) => names.map((name) => `${path}/${name}`));
+const levels = [
+  names,
+  childPathsOf(names),
+  childPathsOf(childPathsOf(names)),
+  childPathsOf(childPathsOf(childPathsOf(names))),
+];
+const allPaths = levels.flat();
 /** Patterns that share a path only if they share one of the small repository. */
 const pattern = fc.constantFrom(
   ...[
@@ -63,7 +73,7 @@ const pattern = fc.constantFrom(
 );
 const touches = fc.uniqueArray(pattern, { minLength: 1, maxLength: 3 });
 const sharePath = (one: readonly string[], other: readonly string[]): boolean =>
-  universe.some((path) => [one, other].every((side) => side.some((resource) => covers(resource, path))));
+  allPaths.some((path) => [one, other].every((side) => side.some((resource) => covers(resource, path))));
 
 describe('a story conflicts', () => {
   it('with a path that others cover, and names it', () => {

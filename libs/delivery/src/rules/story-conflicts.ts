@@ -30,7 +30,7 @@ const resourcesOf = <Owner>(
   resources.map((text) => ({ ...(areFiles ? fileResource(text) : parseResource(text)), owner }));
 
 /** The cost of a comparison that needs no glob, in steps of the budget. */
-const pairSteps = 1 / 32;
+const stepsPerPair = 1 / 32;
 
 /** A conflict of a story with something that others cover. */
 export interface StoryConflict<Owner> {
@@ -76,7 +76,7 @@ export function findStoryConflict<Owner extends CoveredResources>(
     for (const other of others) {
       if (other.owner.storyId === story.storyId) continue;
       for (const own of story.touches) {
-        stepBudget.spend(pairSteps);
+        stepBudget.spend(stepsPerPair);
         const witness = findWitness(own, other, stepBudget);
         if (witness !== undefined) return { conflict: { witness, with: other.owner } };
       }
@@ -97,7 +97,7 @@ interface ConflictingStories<Story> {
 interface ResourceOfStory<Story> extends ResourceOf<Story> {
   readonly source: ConflictSource;
   /** The position of the story in the list. */
-  readonly nth: number;
+  readonly storyIndex: number;
 }
 
 /** The sources in order, from declared to observed. A pair names the later one of its two sources. */
@@ -105,7 +105,7 @@ const sourceOrder: readonly ConflictSource[] = ['touches', 'lock', 'files', 'pul
 const rankOf = (source: ConflictSource): number => sourceOrder.indexOf(source);
 
 interface PairSearch<Story> {
-  readonly isLeftOut: (one: Story, other: Story) => boolean;
+  readonly isExcludedPair: (one: Story, other: Story) => boolean;
   readonly stepBudget: StepBudget;
   readonly maxPairs: number;
 }
@@ -119,7 +119,7 @@ interface PairSearch<Story> {
  */
 export function findConflictingStories<Story extends { readonly resources: readonly CoveredResources[] }>(
   stories: readonly Story[],
-  { isLeftOut, stepBudget, maxPairs }: PairSearch<Story>,
+  { isExcludedPair: isLeftOut, stepBudget, maxPairs }: PairSearch<Story>,
 ): { readonly pairs: ConflictingStories<Story>[]; readonly isComplete: boolean } {
   const sorted = stories
     .flatMap((story, nth) =>
@@ -127,7 +127,7 @@ export function findConflictingStories<Story extends { readonly resources: reado
         resourcesOf(story, covered).map((resource): ResourceOfStory<Story> => ({
           ...resource,
           source: covered.source,
-          nth,
+          storyIndex: nth,
         })),
       ),
     )
@@ -137,12 +137,12 @@ export function findConflictingStories<Story extends { readonly resources: reado
     for (const [at, one] of sorted.entries()) {
       for (let next = at + 1; next < sorted.length; next += 1) {
         const other = sorted[next];
-        stepBudget.spend(pairSteps);
+        stepBudget.spend(stepsPerPair);
         if (other === undefined || !other.literalPrefix.startsWith(one.literalPrefix)) break;
-        if (other.nth === one.nth || isLeftOut(one.owner, other.owner)) continue;
-        const [first, second] = one.nth < other.nth ? [one, other] : [other, one];
+        if (other.storyIndex === one.storyIndex || isLeftOut(one.owner, other.owner)) continue;
+        const [first, second] = one.storyIndex < other.storyIndex ? [one, other] : [other, one];
         const source = rankOf(one.source) < rankOf(other.source) ? other.source : one.source;
-        const name = `${first.nth} ${second.nth}`;
+        const name = `${first.storyIndex} ${second.storyIndex}`;
         const known = found.get(name);
         if (known !== undefined && rankOf(known.source) <= rankOf(source)) continue;
         const witness = findWitness(one, other, stepBudget);

@@ -20,14 +20,14 @@ function unquote(name: string): string {
 }
 
 /** Returns the path behind `a/` or `b/`; undefined for `/dev/null`. */
-function sidePath(text: string): string | undefined {
+function parseSidePath(text: string): string | undefined {
   // Git ends a path with blanks by a tab.
   const path = unquote(text.replace(/\t$/, ''));
   return path === '/dev/null' ? undefined : path.slice(2);
 }
 
 /** Returns the path of `a/PATH b/PATH`, which names one path twice. */
-function pathOfTitle(title: string): string {
+function parseTitlePath(title: string): string {
   const middle = (title.length - 1) / 2;
   if (title.startsWith('"')) return unquote(title.slice(0, middle)).slice(2);
   return title.slice(2, middle);
@@ -36,26 +36,26 @@ function pathOfTitle(title: string): string {
 interface FileHeader {
   title: string;
   status: ChangedFileStatus;
-  from: string | undefined;
+  renamedFrom: string | undefined;
   to: string | undefined;
-  before: string | undefined;
-  after: string | undefined;
-  binary: boolean;
+  oldPath: string | undefined;
+  newPath: string | undefined;
+  isBinary: boolean;
 }
 
 function readHeaderLine(header: FileHeader, line: string): void {
   const after = (prefix: string): string | undefined =>
     line.startsWith(prefix) ? line.slice(prefix.length) : undefined;
   const [from, to] = [after('rename from ') ?? after('copy from '), after('rename to ') ?? after('copy to ')];
-  if (from !== undefined) header.from = unquote(from);
+  if (from !== undefined) header.renamedFrom = unquote(from);
   if (to !== undefined) header.to = unquote(to);
   if (line.startsWith('rename from ')) header.status = 'renamed';
   else if (line.startsWith('copy from ')) header.status = 'copied';
   else if (line.startsWith('new file mode ')) header.status = 'added';
   else if (line.startsWith('deleted file mode ')) header.status = 'deleted';
-  else if (line.startsWith('--- ')) header.before = sidePath(line.slice(4));
-  else if (line.startsWith('+++ ')) header.after = sidePath(line.slice(4));
-  else if (/^(Binary files .* differ|GIT binary patch)$/.test(line)) header.binary = true;
+  else if (line.startsWith('--- ')) header.oldPath = parseSidePath(line.slice(4));
+  else if (line.startsWith('+++ ')) header.newPath = parseSidePath(line.slice(4));
+  else if (/^(Binary files .* differ|GIT binary patch)$/.test(line)) header.isBinary = true;
 }
 
 /** Counts the added and deleted lines of hunks. */
@@ -69,8 +69,8 @@ export function countPatchLines(patch: string): { additions: number; deletions: 
 }
 
 function toFileChange(header: FileHeader, hunks: readonly string[]): ReportedFileChange | undefined {
-  const { status, from, to, before, after, binary } = header;
-  const path = to ?? after ?? before ?? pathOfTitle(header.title);
+  const { status, renamedFrom: from, to, oldPath: before, newPath: after, isBinary: binary } = header;
+  const path = to ?? after ?? before ?? parseTitlePath(header.title);
   if (path === '' || path.length > maxPathLength || (from ?? '').length > maxPathLength) return undefined;
   const patch = hunks.join('\n');
   return {
@@ -96,8 +96,8 @@ export function parseUnifiedDiff(diff: string): ReportedFileChange[] {
     if (bare.startsWith('diff --git ')) {
       finish();
       header = {
-        ...{ title: bare.slice('diff --git '.length), status: 'modified', binary: false },
-        ...{ from: undefined, to: undefined, before: undefined, after: undefined },
+        ...{ title: bare.slice('diff --git '.length), status: 'modified', isBinary: false },
+        ...{ renamedFrom: undefined, to: undefined, oldPath: undefined, newPath: undefined },
       };
       [hunks, isInHunk] = [[], false];
     } else if (header !== undefined) {

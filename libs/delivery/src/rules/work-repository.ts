@@ -9,9 +9,9 @@ export interface WorkRepository {
   /** The pull request with which the work was submitted, or else the one that was last reported. */
   readonly pull: { readonly url: string } | null;
   /** The repository and pull request in which a connected forge reported the work. */
-  readonly seen: { readonly repositoryId: string; readonly number: number | null } | null;
+  readonly observedPull: { readonly repositoryId: string; readonly number: number | null } | null;
   /** The linked repositories of the project. The current URL of each comes first, then the former ones. */
-  readonly linked: readonly LinkedUrls[];
+  readonly linkedRepositories: readonly LinkedUrls[];
   /** The URL of the project's own field `repository`. */
   readonly projectUrl: string | null;
 }
@@ -37,7 +37,11 @@ const hasAddress = ({ urls }: LinkedUrls, address: string): boolean =>
   urls.some((url) => repositoryAddress(url) === address);
 
 /** Returns the linked repositories that may contain the work; undefined if nothing is known about it. */
-function findHomes({ pull, seen, linked }: WorkRepository): readonly LinkedUrls[] | undefined {
+function findRepositoriesOfWork({
+  pull,
+  observedPull: seen,
+  linkedRepositories: linked,
+}: WorkRepository): readonly LinkedUrls[] | undefined {
   const address = pull === null ? undefined : parsePullUrl(pull.url);
   const known = linked.find(({ id }) => id === seen?.repositoryId);
   if (address === undefined) return known === undefined ? undefined : [known];
@@ -49,14 +53,14 @@ function findHomes({ pull, seen, linked }: WorkRepository): readonly LinkedUrls[
 
 /** Compares the repository of an execution's work with the repository that has this URL. */
 export function matchRepository(work: WorkRepository, url: string): RepositoryMatch {
-  const { pull, linked, projectUrl } = work;
+  const { pull, linkedRepositories: linked, projectUrl } = work;
   const address = repositoryAddress(url);
   if (linked.length === 0) {
     const home = (pull === null ? undefined : parsePullUrl(pull.url)?.repository) ?? projectUrl;
     return home === null || repositoryAddress(home) === address ? 'same' : 'other';
   }
   const named = findLinked(linked, address);
-  const homes = findHomes(work);
+  const homes = findRepositoriesOfWork(work);
   if (named.length === 0) return 'other';
   if (homes !== undefined) return homes.some((home) => named.includes(home)) ? 'same' : 'other';
   return linked.every((one) => named.includes(one)) ? 'same' : 'unknown';

@@ -72,11 +72,13 @@ const tokenCacheKey = ({
  * Creates the functions that authenticate and send requests. Installation tokens, which are valid for one
  * hour, are cached until they are refused.
  */
-export function createAuthorizedCalls(ask: SendForgeRequest): {
+export function createAuthorizedCalls(sendRequest: SendForgeRequest): {
   readonly authorize: Authorize;
   readonly ask: SendForgeRequest;
 } {
-  const tokens = new LRUCache<string, { readonly token: string; readonly until: number }>({ max: 1_000 });
+  const tokens = new LRUCache<string, { readonly token: string; readonly expiresAtMs: number }>({
+    max: 1_000,
+  });
 
   const installationToken = async (
     called: RepositoryToCall,
@@ -90,12 +92,12 @@ export function createAuthorizedCalls(ask: SendForgeRequest): {
     const headers = headersWithToken(kind, jwt);
     const root = forgeApiRoot(kind, baseUrl);
     const url = `${root}/repos/${encodeFullName(fullName)}/installation`;
-    const found = requireSuccess(url, await ask({ method: 'GET', url, headers }));
+    const found = requireSuccess(url, await sendRequest({ method: 'GET', url, headers }));
     const { id } = Installation.parse(parseUntrustedJson(found.text));
     const tokenUrl = `${root}/app/installations/${id}/access_tokens`;
-    const made = requireSuccess(tokenUrl, await ask({ method: 'POST', url: tokenUrl, headers }));
+    const made = requireSuccess(tokenUrl, await sendRequest({ method: 'POST', url: tokenUrl, headers }));
     const { token, expires_at: until } = InstallationToken.parse(parseUntrustedJson(made.text));
-    tokens.set(tokenCacheKey(called), { token, until: Date.parse(until) });
+    tokens.set(tokenCacheKey(called), { token, expiresAtMs: Date.parse(until) });
     return token;
   };
 
@@ -104,7 +106,7 @@ export function createAuthorizedCalls(ask: SendForgeRequest): {
     const { token, appId = 0, privateKey = '' } = parseCredentials(called.credentials);
     if (token !== undefined) return headersWithToken(kind, token);
     const known = tokens.get(tokenCacheKey(called));
-    const isGood = known !== undefined && known.until - tokenExpiryMarginMs > Date.now();
+    const isGood = known !== undefined && known.expiresAtMs - tokenExpiryMarginMs > Date.now();
     return headersWithToken(
       kind,
       isGood ? known.token : await installationToken(called, { appId, privateKey }),
@@ -112,7 +114,7 @@ export function createAuthorizedCalls(ask: SendForgeRequest): {
   };
 
   const askBy: SendForgeRequest = async (request) => {
-    const answer = await ask(request);
+    const answer = await sendRequest(request);
     const { status } = answer;
     const [key] =
       (status === 401 || status === 403

@@ -7,19 +7,23 @@ const answer = (status: number, headers: Record<string, string> = {}, json: unkn
   ...{ status, headers },
   text: JSON.stringify(json),
 });
-const at = (seconds: number): string => new Date(now + seconds * 1_000).toISOString();
+const timeAfterSeconds = (seconds: number): string => new Date(now + seconds * 1_000).toISOString();
 
 describe('how long a forge wants to be left alone', () => {
   const reset = String(now / 1_000 + 90);
   const cases: [what: string, answer: ForgeAnswer, until: string | null][] = [
-    ['is what it says', answer(429, { 'retry-after': '30' }), at(30)],
+    ['is what it says', answer(429, { 'retry-after': '30' }), timeAfterSeconds(30)],
     [
       'is until its limit is new',
       answer(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }),
-      at(90),
+      timeAfterSeconds(90),
     ],
-    ['is so for GitLab, too', answer(429, { 'ratelimit-remaining': '0', 'ratelimit-reset': reset }), at(90)],
-    ['is a minute where it does not say', answer(429), at(60)],
+    [
+      'is so for GitLab, too',
+      answer(429, { 'ratelimit-remaining': '0', 'ratelimit-reset': reset }),
+      timeAfterSeconds(90),
+    ],
+    ['is a minute where it does not say', answer(429), timeAfterSeconds(60)],
     [
       'is a minute where only its words say that there is a limit',
       answer(
@@ -27,10 +31,10 @@ describe('how long a forge wants to be left alone', () => {
         { 'x-ratelimit-remaining': '4000' },
         { message: 'You have exceeded a secondary rate limit. Please wait a few minutes.' },
       ),
-      at(60),
+      timeAfterSeconds(60),
     ],
-    ['is an hour at most', answer(429, { 'retry-after': '999999' }), at(3_600)],
-    ['is a second at least', answer(429, { 'retry-after': '0' }), at(1)],
+    ['is an hour at most', answer(429, { 'retry-after': '999999' }), timeAfterSeconds(3_600)],
+    ['is a second at least', answer(429, { 'retry-after': '0' }), timeAfterSeconds(1)],
     ['is not said by who may not', answer(403, { 'x-ratelimit-remaining': '4000' }), null],
     ['is not said by other errors', answer(500, { 'retry-after': '30' }), null],
   ];
@@ -63,7 +67,7 @@ describe('an answer', () => {
   });
 
   it.each([401, 403])('%i is final, and nothing more is tried for a while', (status) => {
-    expect(refusal(answer(status))).toMatchObject({ isFinal: true, quietUntil: at(900) });
+    expect(refusal(answer(status))).toMatchObject({ isFinal: true, quietUntil: timeAfterSeconds(900) });
   });
 
   it.each([500, 502, 503])('%i is tried again', (status) => {

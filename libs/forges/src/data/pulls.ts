@@ -94,7 +94,7 @@ export async function findChecksAndExecutions(
   db: Db,
   repositoryId: string,
   sha: string,
-): Promise<{ words: TrustedCheckReport[]; executionIds: string[] }> {
+): Promise<{ checkReports: TrustedCheckReport[]; executionIds: string[] }> {
   const [words, pulls] = await Promise.all([
     db.all(
       sql<TrustedCheckReport>`select k.name, k.state, k.at, k.trust from forge_checks k
@@ -107,5 +107,5 @@ export async function findChecksAndExecutions(
          where ${orgFilter('p')} and p.repository_id = ${repositoryId} and p.head_sha = ${sha} order by p.execution_id limit 10`,
     ),
   ]);
-  return { words, executionIds: pulls.map(({ id }) => id) };
+  return { checkReports: words, executionIds: pulls.map(({ id }) => id) };
 }

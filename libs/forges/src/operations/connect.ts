@@ -40,7 +40,7 @@ export const connectHandler = (config: ForgesConfig) =>
       if (count >= maxConnections)
         throw refuse('limit_exceeded', { limit: 'forgeConnections', max: maxConnections });
       const id = newId();
-      const { secret, sealed } = createSealedSecret(config, { id, kind }, organizationKey);
+      const { secret, sealedSecret: sealed } = createSealedSecret(config, { id, kind }, organizationKey);
       const sealedOnes =
         credentials === undefined
           ? clearedCredentials

@@ -47,9 +47,9 @@ export function createSealedSecret(
   { seals }: ForgesConfig,
   { id, kind }: Pick<ConnectionRow, 'id' | 'kind'>,
   organizationKey: Buffer,
-): { readonly secret: string; readonly sealed: Buffer } {
+): { readonly secret: string; readonly sealedSecret: Buffer } {
   const secret = newForgeSecret(kind);
-  return { secret, sealed: seals.encrypt(webhookSecretOwner(organizationKey, id), secret) };
+  return { secret, sealedSecret: seals.encrypt(webhookSecretOwner(organizationKey, id), secret) };
 }
 
 export const sealCredentials = (

@@ -44,7 +44,7 @@ export const updateHandler = (config: ForgesConfig) =>
         base_url: changed.base_url,
         ...(given === null && clearedCredentials),
         ...(given != null && sealCredentials(config, connection.id, organizationKey, given)),
-        ...(fresh !== undefined && { secret: fresh.sealed }),
+        ...(fresh !== undefined && { secret: fresh.sealedSecret }),
       };
       const said = [
         ...fields,

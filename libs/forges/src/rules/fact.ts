@@ -40,7 +40,7 @@ export const DeliveryFact = z.object({
   /** The forge's id of a review's author, if the forge sends it. */
   reviewer: z.string().nullable().default(null),
   /** The numbers of pull requests and the ids of merge commits that a merge reverts; only for merges. */
-  reverts: z.array(z.string()).optional(),
+  revertedReferences: z.array(z.string()).optional(),
 });
 export type DeliveryFact = z.infer<typeof DeliveryFact>;
 
@@ -81,7 +81,7 @@ export type DeliveryContent =
       /**
        * The number of a pull request whose reviews changed. The delivery does not say which of them count.
        */
-      readonly reviewsOf?: number;
+      readonly reviewsOfPullNumber?: number;
     }
   | { readonly ignored: string };
 

@@ -44,7 +44,7 @@ function readPullRequest(payload: unknown): DeliveryContent {
  */
 function readReviewNotice(payload: unknown): DeliveryContent {
   const { pull_request: pull, repository } = PullRequestEvent.parse(payload);
-  return { ...toDeliveryContent(repository, {}), reviewsOf: pull.number };
+  return { ...toDeliveryContent(repository, {}), reviewsOfPullNumber: pull.number };
 }
 
 /** The event name of a review that Muster requested. No webhook uses it. */

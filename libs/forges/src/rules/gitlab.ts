@@ -161,7 +161,9 @@ function readMergeRequest(payload: unknown): DeliveryContent {
       ? []
       : trailersOfPull(merge.description, [merge.last_commit?.message]),
     reviewer: factKind === 'review_approved' && user != null ? String(user.id) : null,
-    ...(factKind === 'pr_merged' && { reverts: findReverts(merge.description, project.path_with_namespace) }),
+    ...(factKind === 'pr_merged' && {
+      revertedReferences: findReverts(merge.description, project.path_with_namespace),
+    }),
   };
   const isOpen = factKind === 'pr_opened' || factKind === 'pr_updated' || factKind === 'pr_reopened';
   const conflict: DeliveryFact = { ...fact, kind: 'merge_conflict', at: merge.updated_at };

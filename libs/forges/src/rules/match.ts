@@ -10,7 +10,7 @@ import { type DeliveryFact } from './fact.ts';
 export interface MatchResult {
   readonly matches: readonly ExecutionCandidate[];
   /** The executions that were found but that the fact does not concern, each with the reason. */
-  readonly others: readonly { readonly id: string; readonly reason: string }[];
+  readonly rejectedCandidates: readonly { readonly id: string; readonly reason: string }[];
   /**
    * True if the fact may concern one of the executions once more is known about them. The fact is then
    * parked.
@@ -150,7 +150,7 @@ export function matchCandidates(
       reason: repositoryMismatchReason(candidate, context) ?? unknownRepositoryReason,
     }));
     const waits = others.length === 0 || others.some(({ reason }) => reason === unknownRepositoryReason);
-    return { matches: [], others, shouldPark: waits, isAmbiguous: false };
+    return { matches: [], rejectedCandidates: others, shouldPark: waits, isAmbiguous: false };
   }
   const judged = mostReliableCandidates(here).map((candidate) => ({
     candidate,
@@ -163,7 +163,7 @@ export function matchCandidates(
   const isMeant = (match: ExecutionCandidate): boolean =>
     isSubmittedWithPull(match, context) || (match.way === 'trailer' && context.fact.url !== null);
   return {
-    ...{ matches, others, shouldPark: false },
+    ...{ matches, rejectedCandidates: others, shouldPark: false },
     isAmbiguous: matches.length > 1 && !matches.every(isMeant),
   };
 }

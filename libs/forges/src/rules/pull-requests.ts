@@ -117,7 +117,7 @@ export function toPullFacts(
   if (isMerged) {
     const at = pull.merged_at ?? pull.closed_at ?? pull.updated_at;
     const fact = toPullFact(pull, repository, { kind: 'pr_merged', at, sha: pull.merge_commit_sha ?? null });
-    return [{ ...fact, reverts: findReverts(pull.body, repository.full_name) }];
+    return [{ ...fact, revertedReferences: findReverts(pull.body, repository.full_name) }];
   }
   const times = {
     opened: pull.created_at,

@@ -6,7 +6,7 @@ const story: StoryMergeState = {
   ...{ key: 'WEB-1', specVersion: 7, requiredApprovals: 1, freshApprovals: 1, freshChangesRequested: 0 },
   ...{ staleVerdicts: 0, headSha: sha, lockedPaths: [], hasMoreLocks: false },
 };
-const of = (...stories: Partial<StoryMergeState>[]) =>
+const combineStories = (...stories: Partial<StoryMergeState>[]) =>
   combineWorkStatus([{ endedAs: null, stories: stories.map((more) => ({ ...story, ...more })) }], sha);
 
 describe('what a forge is told', () => {
@@ -56,17 +56,17 @@ describe('what a forge is told', () => {
     ],
   ];
   it.each(cases)('%s', (_what, more, state, description) => {
-    expect(of(more)).toEqual({ state, description });
+    expect(combineStories(more)).toEqual({ state, description });
   });
 
   it('of several stories is the worst, and names those that something is missing of', () => {
     expect(
-      of({}, { key: 'WEB-2', freshApprovals: 0 }, { key: 'WEB-3', freshChangesRequested: 1 }),
+      combineStories({}, { key: 'WEB-2', freshApprovals: 0 }, { key: 'WEB-3', freshChangesRequested: 1 }),
     ).toMatchObject({
       state: 'failure',
       description: expect.stringMatching(/^WEB-3: changes requested by 1 .*; WEB-2: spec/),
     });
-    expect(of({}, { key: 'WEB-2' }).state).toBe('success');
+    expect(combineStories({}, { key: 'WEB-2' }).state).toBe('success');
   });
 
   it('of work that ended without success is that, though another at the head may go on', () => {
@@ -81,11 +81,11 @@ describe('what a forge is told', () => {
   });
 
   it('of work without a story is that there is none', () => {
-    expect(of().state).toBe('pending');
+    expect(combineStories().state).toBe('pending');
   });
 
   it('has at most 140 characters', () => {
-    const { description } = of({ lockedPaths: ['é'.repeat(300)] });
+    const { description } = combineStories({ lockedPaths: ['é'.repeat(300)] });
     expect(Array.from(description)).toHaveLength(140);
     expect(description.endsWith('…')).toBe(true);
   });

@@ -13,7 +13,7 @@ import { pullActionByGithubAction } from './github.ts';
 import { readDelivery, eventReadersByForge } from './translations.ts';
 
 /** Summarizes a reading, such as `pr_updated merge_conflict`, `check failed`, `ignored`. */
-function said(reading: DeliveryContent): string {
+function describeContent(reading: DeliveryContent): string {
   if ('ignored' in reading) return 'ignored';
   const checks = reading.checks.map(({ state }) => `check ${state}`);
   return [...reading.facts.map(({ kind }) => kind), ...checks].join(' ');
@@ -29,7 +29,7 @@ describe('deliveries that were recorded of GitHub', () => {
   });
 
   it.each(recordedDeliveries)('say what is known of them: $key ($index)', ({ event, payload, says }) => {
-    const words = said(readDelivery('github', event, payload));
+    const words = describeContent(readDelivery('github', event, payload));
     expect(says).toContain(words);
   });
 
@@ -44,8 +44,8 @@ describe('deliveries that were recorded of GitHub', () => {
   });
 });
 
-const one = (kind: ForgeKind, event: string, payload: unknown): string =>
-  said(readDelivery(kind, event, payload));
+const describeEvent = (kind: ForgeKind, event: string, payload: unknown): string =>
+  describeContent(readDelivery(kind, event, payload));
 
 describe('deliveries of GitLab', () => {
   it.each([
@@ -59,7 +59,7 @@ describe('deliveries of GitLab', () => {
     ['unapproved', 'ignored'],
     ['unapproval', 'ignored'],
   ])('say what became of a merge request: %s', (action, kind) => {
-    expect(one('gitlab', 'Merge Request Hook', gitlabMerge(action))).toBe(kind);
+    expect(describeEvent('gitlab', 'Merge Request Hook', gitlabMerge(action))).toBe(kind);
   });
 
   it('say all by which the work is found', () => {
@@ -81,12 +81,12 @@ describe('deliveries of GitLab', () => {
   });
 
   it.each(['closed', 'merged'])('say nothing of one that is %s where it is edited', (state) => {
-    expect(one('gitlab', 'Merge Request Hook', gitlabMerge('update', { state }))).toBe('ignored');
+    expect(describeEvent('gitlab', 'Merge Request Hook', gitlabMerge('update', { state }))).toBe('ignored');
   });
 
   it('say that a merge request conflicts with its target', () => {
     const conflict = gitlabMerge('update', { detailed_merge_status: 'conflict' });
-    expect(one('gitlab', 'Merge Request Hook', conflict)).toBe('pr_updated merge_conflict');
+    expect(describeEvent('gitlab', 'Merge Request Hook', conflict)).toBe('pr_updated merge_conflict');
   });
 
   it.each([
@@ -98,7 +98,7 @@ describe('deliveries of GitLab', () => {
     ['manual', 'check pending'],
     ['of tomorrow', 'ignored'],
   ])('say what became of a pipeline: %s', (status, check) => {
-    expect(one('gitlab', 'Pipeline Hook', gitlabPipeline(status))).toBe(check);
+    expect(describeEvent('gitlab', 'Pipeline Hook', gitlabPipeline(status))).toBe(check);
   });
 
   const request = { iid: 3, source_branch: 'topic', target_project_id: 1 };
@@ -139,9 +139,9 @@ describe('deliveries of GitLab', () => {
   });
 
   it('say what was pushed, but not to where the work goes', () => {
-    expect(one('gitlab', 'Push Hook', gitlabPush('refs/heads/topic'))).toBe('branch_pushed');
-    expect(one('gitlab', 'Push Hook', gitlabPush('refs/heads/master'))).toBe('ignored');
-    expect(one('gitlab', 'Push Hook', gitlabPush('refs/tags/v1'))).toBe('ignored');
+    expect(describeEvent('gitlab', 'Push Hook', gitlabPush('refs/heads/topic'))).toBe('branch_pushed');
+    expect(describeEvent('gitlab', 'Push Hook', gitlabPush('refs/heads/master'))).toBe('ignored');
+    expect(describeEvent('gitlab', 'Push Hook', gitlabPush('refs/tags/v1'))).toBe('ignored');
   });
 });
 
@@ -164,8 +164,8 @@ describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
     ['closed', 'pr_closed'],
     ['label_updated', 'ignored'],
   ])('say what became of a pull request: %s', (action, word) => {
-    expect(one(kind, 'pull_request', giteaPull(action))).toBe(word);
-    expect(one(kind, 'pull_request_sync', giteaPull(action))).toBe(word);
+    expect(describeEvent(kind, 'pull_request', giteaPull(action))).toBe(word);
+    expect(describeEvent(kind, 'pull_request_sync', giteaPull(action))).toBe(word);
   });
 
   it('say that it was merged', () => {
@@ -187,18 +187,18 @@ describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
   );
 
   it('say what was pushed, and what became of checks', () => {
-    expect(one(kind, 'push', giteaPush('refs/heads/topic'))).toBe('branch_pushed');
-    expect(one(kind, 'push', giteaPush('refs/heads/main'))).toBe('ignored');
+    expect(describeEvent(kind, 'push', giteaPush('refs/heads/topic'))).toBe('branch_pushed');
+    expect(describeEvent(kind, 'push', giteaPush('refs/heads/main'))).toBe('ignored');
     for (const [state, word] of [
       ['success', 'passed'],
       ['failure', 'failed'],
       ['error', 'failed'],
       ['pending', 'pending'],
     ])
-      expect(one(kind, 'status', giteaStatus(state ?? ''))).toBe(`check ${word}`);
-    expect(one(kind, 'workflow_run', giteaRun('completed', 'success'))).toBe('check passed');
-    expect(one(kind, 'workflow_run', giteaRun('completed', 'failure'))).toBe('check failed');
-    expect(one(kind, 'workflow_run', giteaRun('in_progress', null))).toBe('check pending');
+      expect(describeEvent(kind, 'status', giteaStatus(state ?? ''))).toBe(`check ${word}`);
+    expect(describeEvent(kind, 'workflow_run', giteaRun('completed', 'success'))).toBe('check passed');
+    expect(describeEvent(kind, 'workflow_run', giteaRun('completed', 'failure'))).toBe('check failed');
+    expect(describeEvent(kind, 'workflow_run', giteaRun('in_progress', null))).toBe('check pending');
     expect(readDelivery(kind, 'workflow_run', giteaRun('in_progress', null))).toMatchObject({
       checks: [{ at: '2026-11-21T09:00:00.000Z' }],
     });
@@ -213,7 +213,9 @@ it('reads the system hooks of GitLab as its other hooks, and says of what others
     readDelivery('gitlab', 'Merge Request Hook', gitlabMerge('merge')),
   );
   expect(
-    said(system({ ...push, object_kind: undefined, event_name: 'push', project_id: id, project: bare })),
+    describeContent(
+      system({ ...push, object_kind: undefined, event_name: 'push', project_id: id, project: bare }),
+    ),
   ).toBe('branch_pushed');
   expect(system({ event_name: 'user_create' })).toEqual({
     ignored: 'an unsupported system hook: user_create',
@@ -229,7 +231,7 @@ it.each([
   ['NONE', 'ignored'],
 ])('counts reviews at GitHub of those who may write: %s', (association, word) => {
   const review = { state: 'approved', submitted_at: '2026-11-21T09:00:00Z', author_association: association };
-  expect(one('github', 'pull_request_review', { ...giteaPull('submitted'), review })).toBe(word);
+  expect(describeEvent('github', 'pull_request_review', { ...giteaPull('submitted'), review })).toBe(word);
 });
 
 it('reads who reviewed at GitHub, and dates a dismissal back to the review that it takes back', () => {
@@ -302,7 +304,7 @@ it('says what became of a run of Forgejo', () => {
     ...more,
   });
   const word = (event: string, status: string) =>
-    one('forgejo', event, { action: 'failure', run: run(status), prior_status: 'running' });
+    describeEvent('forgejo', event, { action: 'failure', run: run(status), prior_status: 'running' });
   expect(word('action_run_failure', 'failure')).toBe('check failed');
   expect(word('action_run_failure', 'cancelled')).toBe('check failed');
   expect(word('action_run_success', 'success')).toBe('check passed');

@@ -3,9 +3,19 @@ import fc from 'fast-check';
 import { type CountedPoints, countPoints, type AwardedPoints, type LedgerContext } from './ledger.ts';
 import { type PointActivity } from './points.ts';
 
-const nothing: LedgerContext = { validPoints: [], assigneeBySeq: new Map(), resetSeqByMember: new Map() };
+const emptyContext: LedgerContext = {
+  validPoints: [],
+  assigneeBySeq: new Map(),
+  resetSeqByMember: new Map(),
+};
 const at = '2026-11-21T09:30:00.000Z';
-const story = (seq: number, from: string, to: string, who = 'ana', subjectId = 'web-1'): PointActivity => ({
+const statusChangeActivity = (
+  seq: number,
+  from: string,
+  to: string,
+  who = 'ana',
+  subjectId = 'web-1',
+): PointActivity => ({
   seq,
   kind: 'story.statusChanged',
   actorMemberId: who,
@@ -15,13 +25,16 @@ const story = (seq: number, from: string, to: string, who = 'ana', subjectId = '
   at,
 });
 const done = (seq: number, who?: string, subjectId?: string) =>
-  story(seq, 'in_review', 'done', who, subjectId);
-const reopened = (seq: number, who?: string, subjectId?: string) =>
-  story(seq, 'done', 'ready', who, subjectId);
+  statusChangeActivity(seq, 'in_review', 'done', who, subjectId);
+const reopenedActivity = (seq: number, who?: string, subjectId?: string) =>
+  statusChangeActivity(seq, 'done', 'ready', who, subjectId);
 
 const keyOf = (entry: AwardedPoints) => `${entry.activitySeq} ${entry.memberId} ${entry.kind}`;
 /** Returns the valid points after a count. */
-const after = (before: readonly AwardedPoints[], { awarded, revoked }: CountedPoints): AwardedPoints[] => {
+const applyCountedPoints = (
+  before: readonly AwardedPoints[],
+  { awarded, revoked }: CountedPoints,
+): AwardedPoints[] => {
   const gone = new Set(revoked.map((entry) => keyOf(entry.award)));
   return [...before, ...awarded].filter((entry) => !gone.has(keyOf(entry)));
 };
@@ -34,7 +47,7 @@ const pointsOf = (entries: readonly AwardedPoints[], memberId?: string): number 
 describe('counting', () => {
   it('gives a done story to whoever it was assigned to, else to whoever did it', () => {
     const counted = countPoints([done(1, 'ben'), done(2, 'ben', 'web-2')], {
-      ...nothing,
+      ...emptyContext,
       assigneeBySeq: new Map([[1, 'chloe']]),
     });
     expect(counted.awarded.map(({ memberId, subjectId, points }) => [memberId, subjectId, points])).toEqual([
@@ -44,13 +57,16 @@ describe('counting', () => {
   });
 
   it('gives the system nothing', () => {
-    expect(countPoints([{ ...done(1), actorMemberId: null }], nothing).awarded).toEqual([]);
+    expect(countPoints([{ ...done(1), actorMemberId: null }], emptyContext).awarded).toEqual([]);
   });
 
   it('takes back what done gave when the story is opened again, whoever opens it, and only once', () => {
-    const counted = countPoints([done(1, 'ana'), reopened(2, 'ben'), reopened(3, 'ben')], nothing);
+    const counted = countPoints(
+      [done(1, 'ana'), reopenedActivity(2, 'ben'), reopenedActivity(3, 'ben')],
+      emptyContext,
+    );
     expect(counted.revoked).toEqual([{ award: counted.awarded[0], bySeq: 2 }]);
-    expect(after([], counted)).toEqual([]);
+    expect(applyCountedPoints([], counted)).toEqual([]);
   });
 
   it('takes back what a story gave when it is deleted while it is done', () => {
@@ -61,16 +77,16 @@ describe('counting', () => {
     });
     const counted = countPoints(
       [told(1, 'story.created'), done(2, 'ben'), told(3, 'story.deleted')],
-      nothing,
+      emptyContext,
     );
     expect(counted.awarded.map(({ kind }) => kind)).toEqual(['story_created', 'story_done']);
-    expect(after([], counted)).toEqual([]);
+    expect(applyCountedPoints([], counted)).toEqual([]);
   });
 
   it('takes back what an earlier count gave', () => {
-    const [given] = countPoints([done(1)], nothing).awarded;
-    const counted = countPoints([reopened(2)], {
-      ...nothing,
+    const [given] = countPoints([done(1)], emptyContext).awarded;
+    const counted = countPoints([reopenedActivity(2)], {
+      ...emptyContext,
       validPoints: given === undefined ? [] : [given],
     });
     expect(counted.revoked).toEqual([{ award: given, bySeq: 2 }]);
@@ -89,14 +105,14 @@ describe('counting', () => {
         decided(3, 'ben', 'approved'),
         { ...done(4, 'ana'), kind: 'review.retracted', data: { previousVerdict: 'commented' } },
       ],
-      nothing,
+      emptyContext,
     );
-    expect(after([], counted).map(({ memberId }) => memberId)).toEqual(['ben']);
+    expect(applyCountedPoints([], counted).map(({ memberId }) => memberId)).toEqual(['ben']);
   });
 
   it('gives nothing for what was before a reset, and all for what comes after', () => {
     const counted = countPoints([done(1), done(2, 'ben', 'web-2'), done(3, 'ana', 'web-3')], {
-      ...nothing,
+      ...emptyContext,
       resetSeqByMember: new Map([['ana', 2]]),
     });
     expect(counted.awarded.map(({ activitySeq }) => activitySeq)).toEqual([2, 3]);
@@ -119,7 +135,7 @@ const history = fc
       // A story's status only changes to a different status.
       if ((isDone.get(step.story) ?? false) === step.isDone) return [];
       isDone.set(step.story, step.isDone);
-      return [(step.isDone ? done : reopened)(index + 1, step.who, step.story)];
+      return [(step.isDone ? done : reopenedActivity)(index + 1, step.who, step.story)];
     });
   });
 
@@ -129,7 +145,7 @@ describe('any history', () => {
       fc.property(history, (occurrences) => {
         const last = new Map(occurrences.map((occurrence) => [occurrence.subjectId, occurrence]));
         const doneInTheEnd = [...last.values()].filter(({ data }) => data['to'] === 'done');
-        const standing = after([], countPoints(occurrences, nothing));
+        const standing = applyCountedPoints([], countPoints(occurrences, emptyContext));
         expect(pointsOf(standing)).toBe(10 * doneInTheEnd.length);
         for (const { actorMemberId } of doneInTheEnd)
           expect(pointsOf(standing, actorMemberId ?? '')).toBeGreaterThanOrEqual(10);
@@ -140,9 +156,12 @@ describe('any history', () => {
   it('comes to the same counted at once or in pieces', () => {
     fc.assert(
       fc.property(history, fc.nat({ max: 40 }), (occurrences, cut) => {
-        const first = after([], countPoints(occurrences.slice(0, cut), nothing));
-        const second = after(first, countPoints(occurrences.slice(cut), { ...nothing, validPoints: first }));
-        expect(second).toEqual(after([], countPoints(occurrences, nothing)));
+        const first = applyCountedPoints([], countPoints(occurrences.slice(0, cut), emptyContext));
+        const second = applyCountedPoints(
+          first,
+          countPoints(occurrences.slice(cut), { ...emptyContext, validPoints: first }),
+        );
+        expect(second).toEqual(applyCountedPoints([], countPoints(occurrences, emptyContext)));
       }),
     );
   });
@@ -150,9 +169,9 @@ describe('any history', () => {
   it('counted again from any earlier point takes nothing back that stands, and gives nobody anything anew', () => {
     fc.assert(
       fc.property(history, fc.nat({ max: 40 }), (occurrences, from) => {
-        const all = countPoints(occurrences, nothing);
-        const standing = after([], all);
-        const again = countPoints(occurrences.slice(from), { ...nothing, validPoints: standing });
+        const all = countPoints(occurrences, emptyContext);
+        const standing = applyCountedPoints([], all);
+        const again = countPoints(occurrences.slice(from), { ...emptyContext, validPoints: standing });
         // Entries that the ledger already contains are not new, and points that were already taken back are
         // not taken back again.
         const had = new Set(all.awarded.map(keyOf));

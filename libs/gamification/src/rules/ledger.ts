@@ -3,7 +3,7 @@
  * property tests can try any history.
  */
 import { type PointKind } from '@muster/contract';
-import { evaluateRules, type PointActivity, pointsOf, type PointChange } from './points.ts';
+import { evaluateRules, type PointActivity, pointValues, type PointChange } from './points.ts';
 
 /** Points, with the number of the activity entry that gave them. They are valid until they are taken back. */
 export interface AwardedPoints {
@@ -74,7 +74,7 @@ export function countPoints(occurrences: readonly PointActivity[], context: Ledg
     if (seq <= (context.resetSeqByMember.get(memberId) ?? 0)) continue;
     const { kind, subjectId } = verdict;
     const { projectId, at } = occurrence;
-    const entry = { activitySeq: seq, memberId, kind, subjectId, projectId, points: pointsOf[kind], at };
+    const entry = { activitySeq: seq, memberId, kind, subjectId, projectId, points: pointValues[kind], at };
     given.push(entry);
     standing.set(place, [...entriesAtPlace, entry]);
   }

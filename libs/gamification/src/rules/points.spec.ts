@@ -8,12 +8,12 @@ import {
   evaluateRules,
   pointsAtLevelStart,
   levelOf,
-  pointsOf,
+  pointValues,
 } from './points.ts';
 
 const subjectId = '01936d5c-0000-7000-8000-000000000080';
 const commentId = '01936d5c-0000-7000-8000-000000000081';
-const verdictsOn = (kind: string, data: Record<string, unknown> = {}) =>
+const evaluateActivity = (kind: string, data: Record<string, unknown> = {}) =>
   evaluateRules({
     seq: 1,
     kind,
@@ -23,38 +23,40 @@ const verdictsOn = (kind: string, data: Record<string, unknown> = {}) =>
     data,
     at: '2026-11-21T09:30:00.000Z',
   });
-const verdictOn = (...occurrence: Parameters<typeof verdictsOn>) => verdictsOn(...occurrence)[0];
-const moved = (from: string, to: string) => verdictOn('story.statusChanged', { from, to, columnId: null });
+const evaluateFirst = (...occurrence: Parameters<typeof evaluateActivity>) =>
+  evaluateActivity(...occurrence)[0];
+const evaluateMove = (from: string, to: string) =>
+  evaluateFirst('story.statusChanged', { from, to, columnId: null });
 
 describe('what gives points', () => {
   it('is a story done, for whoever it is assigned to', () => {
-    expect(moved('in_review', 'done')).toEqual({
+    expect(evaluateMove('in_review', 'done')).toEqual({
       kind: 'story_done',
       action: 'give',
       subjectId,
       affectedMember: 'assignee',
     });
-    expect(moved('in_progress', 'in_review')).toBeUndefined();
-    expect(moved('in_progress', 'canceled')).toBeUndefined();
+    expect(evaluateMove('in_progress', 'in_review')).toBeUndefined();
+    expect(evaluateMove('in_progress', 'canceled')).toBeUndefined();
   });
 
   it('is taken back when the story is opened again', () => {
-    expect(moved('done', 'in_progress')).toEqual({
+    expect(evaluateMove('done', 'in_progress')).toEqual({
       kind: 'story_done',
       action: 'takeBack',
       subjectId,
       affectedMember: 'all',
     });
-    expect(moved('canceled', 'in_progress')).toBeUndefined();
+    expect(evaluateMove('canceled', 'in_progress')).toBeUndefined();
   });
 
   it('is a review with a verdict, until the reviewer has none again', () => {
     for (const verdict of ['approved', 'changes_requested', 'commented'])
-      expect(verdictOn('review.decided', { verdict, note: null })).toMatchObject({
+      expect(evaluateFirst('review.decided', { verdict, note: null })).toMatchObject({
         kind: 'review_given',
         action: 'give',
       });
-    expect(verdictOn('review.retracted', { previousVerdict: 'approved' })).toMatchObject({
+    expect(evaluateFirst('review.retracted', { previousVerdict: 'approved' })).toMatchObject({
       kind: 'review_given',
       action: 'takeBack',
       affectedMember: 'actor',
@@ -62,37 +64,37 @@ describe('what gives points', () => {
   });
 
   it('is a thread resolved, each by itself, until it is opened again', () => {
-    expect(verdictOn('comment.resolved', { commentId })).toMatchObject({
+    expect(evaluateFirst('comment.resolved', { commentId })).toMatchObject({
       action: 'give',
       subjectId: commentId,
     });
-    expect(verdictOn('comment.reopened', { commentId })).toMatchObject({
+    expect(evaluateFirst('comment.reopened', { commentId })).toMatchObject({
       action: 'takeBack',
       subjectId: commentId,
     });
   });
 
   it('is a spec written, if anything was written', () => {
-    expect(verdictOn('spec.updated', { version: 1, linesAdded: 3, linesRemoved: 0 })).toMatchObject({
+    expect(evaluateFirst('spec.updated', { version: 1, linesAdded: 3, linesRemoved: 0 })).toMatchObject({
       kind: 'spec_written',
       action: 'give',
     });
-    expect(verdictOn('spec.updated', { version: 2, linesAdded: 0, linesRemoved: 3 })).toBeUndefined();
+    expect(evaluateFirst('spec.updated', { version: 2, linesAdded: 0, linesRemoved: 3 })).toBeUndefined();
   });
 
   it('is taken back with a story that is deleted: all that the story stood for', () => {
     const takenBack = ['story_created', 'story_done', 'spec_written', 'review_given'];
-    expect(verdictsOn('story.deleted')).toEqual(
+    expect(evaluateActivity('story.deleted')).toEqual(
       takenBack.map((kind) => ({ kind, action: 'takeBack', subjectId, affectedMember: 'all' })),
     );
   });
 
   it('is nothing else, and never data that says less than its event does', () => {
-    const kinds = eventKinds.filter((kind) => verdictOn(kind) !== undefined);
+    const kinds = eventKinds.filter((kind) => evaluateFirst(kind) !== undefined);
     expect(kinds).toEqual(['story.deleted']);
     fc.assert(
       fc.property(fc.oneof(fc.constantFrom(...eventKinds), fc.string()), fc.jsonValue(), (kind, data) => {
-        const verdict = verdictOn(kind, data as Record<string, unknown>);
+        const verdict = evaluateFirst(kind, data as Record<string, unknown>);
         expect(verdict === undefined || pointKinds.includes(verdict.kind)).toBe(true);
       }),
     );
@@ -136,7 +138,7 @@ describe('badges and kinds', () => {
   const tallyOf = (kind: (typeof pointKinds)[number], times: number) => ({
     kind,
     times,
-    points: times * pointsOf[kind],
+    points: times * pointValues[kind],
   });
 
   it('are earned by how often, and kept in the order of the list', () => {

@@ -88,7 +88,7 @@ const takeBackPoints = (
 });
 
 /** The number of points that each kind gives. */
-export const pointsOf: Readonly<Record<PointKind, number>> = {
+export const pointValues: Readonly<Record<PointKind, number>> = {
   story_done: 10,
   review_given: 5,
   spec_written: 3,

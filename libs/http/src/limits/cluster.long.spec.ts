@@ -14,8 +14,8 @@ afterAll(() => cluster.stop());
 /** Enough organizations for each server to have some. */
 const organizations = Array.from({ length: 24 }, (_, index) => `{calls:${index}}`);
 /** The seconds per token, long enough that nothing is replenished during a test. */
-const seconds = 3_600;
-const patience = 10_000;
+const windowSeconds = 3_600;
+const redisTimeoutMillis = 10_000;
 const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
   attempt.then(
     () => true,
@@ -26,10 +26,10 @@ const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
  * Creates a limiter and waits until it has reached each Redis server. Until then, the limiter counts in the
  * process, as during an outage.
  */
-async function reachingLimiter(): Promise<RateLimiter> {
+async function openConnectedLimiter(): Promise<RateLimiter> {
   let isAway = false;
   const limiter = createRateLimiter({
-    ...{ redisUrl: cluster.url, timeoutMillis: patience },
+    ...{ redisUrl: cluster.url, timeoutMillis: redisTimeoutMillis },
     onRedisAvailability: (is) => (isAway = is),
   });
   await waitUntil(async () => {
@@ -41,26 +41,26 @@ async function reachingLimiter(): Promise<RateLimiter> {
 }
 
 /** Returns the remaining tokens as Redis reports them. */
-async function leftOf(keys: readonly string[], burst: number): Promise<(number | undefined)[]> {
-  const store = createRedisStore(cluster.url, patience);
+async function remainingTokensOf(keys: readonly string[], burst: number): Promise<(number | undefined)[]> {
+  const store = createRedisStore(cluster.url, redisTimeoutMillis);
   const ask = () =>
-    Promise.all(keys.map((key) => store.settle([{ key, rate: { burst, seconds }, owed: 0 }])));
+    Promise.all(keys.map((key) => store.settle([{ key, rate: { burst, seconds: windowSeconds }, owed: 0 }])));
   await waitUntil(() => succeeds(ask()));
   const quotas = await ask();
   store.close();
-  return quotas.map(([quota]) => quota?.left);
+  return quotas.map(([quota]) => quota?.remainingTokens);
 }
 
 describe('limits on a cluster', () => {
   it('count together over processes, each organization where it lies', async () => {
-    const limiters = [await reachingLimiter(), await reachingLimiter()];
+    const limiters = [await openConnectedLimiter(), await openConnectedLimiter()];
     const call = (limiter: RateLimiter | undefined) =>
       // All calls run in one turn of the event loop, so Redis receives one script call per organization.
       Promise.all(
         organizations.map(async (tag) =>
           limiter?.take([
-            { key: `${tag}:token`, rate: { burst: 3, seconds } },
-            { key: `${tag}:organization`, rate: { burst: 5, seconds } },
+            { key: `${tag}:token`, rate: { burst: 3, seconds: windowSeconds } },
+            { key: `${tag}:organization`, rate: { burst: 5, seconds: windowSeconds } },
           ]),
         ),
       );
@@ -73,7 +73,7 @@ describe('limits on a cluster', () => {
       }
     }
     for (const [token, organization] of (await call(limiters[1])).map((quotas) => quotas ?? [])) {
-      expect([token?.waitMillis, organization?.left]).toEqual([expect.any(Number), 2]);
+      expect([token?.waitMillis, organization?.remainingTokens]).toEqual([expect.any(Number), 2]);
       expect(token?.waitMillis).toBeGreaterThan(0);
     }
     await Promise.all(limiters.map((limiter) => limiter.close()));
@@ -82,13 +82,15 @@ describe('limits on a cluster', () => {
   });
 
   it('are told what was taken far from the end of a bucket, of all organizations at once', async () => {
-    const limiter = await reachingLimiter();
+    const limiter = await openConnectedLimiter();
     const keys = organizations.map((tag) => `${tag}:far`);
     for (let call = 0; call < 3; call += 1) {
-      await Promise.all(keys.map(async (key) => limiter.take([{ key, rate: { burst: 1_000, seconds } }])));
+      await Promise.all(
+        keys.map(async (key) => limiter.take([{ key, rate: { burst: 1_000, seconds: windowSeconds } }])),
+      );
     }
     await limiter.close();
-    expect(await leftOf(keys, 1_000)).toEqual(keys.map(() => 997));
+    expect(await remainingTokensOf(keys, 1_000)).toEqual(keys.map(() => 997));
   });
 
   it('fail in their time where a server hangs, and go on for the organizations of the others', async () => {
@@ -96,7 +98,9 @@ describe('limits on a cluster', () => {
     const failed = async () => {
       const all = await Promise.all(
         organizations.map((tag) =>
-          succeeds(store.settle([{ key: `${tag}:hang`, rate: { burst: 1, seconds }, owed: 0 }])),
+          succeeds(
+            store.settle([{ key: `${tag}:hang`, rate: { burst: 1, seconds: windowSeconds }, owed: 0 }]),
+          ),
         ),
       );
       return all.filter((well) => !well).length;

@@ -5,7 +5,7 @@ import { redisUrl, waitUntil } from '@muster/testing';
 import { createRedisStore, type RedisStore } from './redis-store.ts';
 
 const stores: RedisStore[] = [];
-const storeOf = async (): Promise<RedisStore> => {
+const openStore = async (): Promise<RedisStore> => {
   const store = createRedisStore(redisUrl(), 10_000);
   stores.push(store);
   // A new store rejects requests until it is connected to Redis.
@@ -27,33 +27,33 @@ beforeEach(() => {
   cost = { key: `{give-back}:${randomBytes(6).toString('hex')}`, rate: { burst: 3, seconds: 3_600 } };
 });
 
-const leftIn = async (store: RedisStore): Promise<number | undefined> =>
-  (await store.settle([{ ...cost, owed: 0 }]))[0]?.left;
+const remainingTokensIn = async (store: RedisStore): Promise<number | undefined> =>
+  (await store.settle([{ ...cost, owed: 0 }]))[0]?.remainingTokens;
 
 describe('what is given back', () => {
   it('is there before the next question of the same process', async () => {
-    const store = await storeOf();
+    const store = await openStore();
     for (let times = 0; times < 20; times += 1) {
       const [quota] = await store.take([cost]);
-      expect([times, quota?.waitMillis, quota?.left]).toEqual([times, 0, 2]);
+      expect([times, quota?.waitMillis, quota?.remainingTokens]).toEqual([times, 0, 2]);
       void store.refund([cost]);
     }
-    expect(await leftIn(store)).toBe(3);
+    expect(await remainingTokensIn(store)).toBe(3);
   });
 
   it('is counted as often as it was given, whoever asks first', async () => {
-    const [store, other] = [await storeOf(), await storeOf()];
+    const [store, other] = [await openStore(), await openStore()];
     await Promise.all([store.take([cost]), store.take([cost]), store.take([cost])]);
-    expect(await leftIn(other)).toBe(0);
+    expect(await remainingTokensIn(other)).toBe(0);
     void store.refund([cost]);
     void store.refund([cost]);
-    expect(await leftIn(store)).toBe(2);
+    expect(await remainingTokensIn(store)).toBe(2);
   });
 
   it('comes back by itself where nobody asks any more', async () => {
-    const [store, other] = [await storeOf(), await storeOf()];
+    const [store, other] = [await openStore(), await openStore()];
     await store.take([cost]);
     void store.refund([cost]);
-    await waitUntil(async () => (await leftIn(other)) === 3);
+    await waitUntil(async () => (await remainingTokensIn(other)) === 3);
   });
 });

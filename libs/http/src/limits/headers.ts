@@ -25,7 +25,7 @@ export const rateLimitPolicyField = (limits: readonly Limit[]): string =>
 export const rateLimitField = (limits: readonly Limit[], quotas: readonly Quota[]): string =>
   limits
     .map(({ name, rate }, index) => {
-      const { left, waitMillis } = quotas[index] ?? { left: 0, waitMillis: 0 };
+      const { remainingTokens: left, waitMillis } = quotas[index] ?? { remainingTokens: 0, waitMillis: 0 };
       const until = waitMillis > 0 ? waitMillis : left < rate.burst ? rate.seconds * 1_000 : 0;
       return `"${name}";r=${left};t=${toSeconds(until)}`;
     })

@@ -21,12 +21,12 @@ export function createMemoryStore(): BucketStore {
     take: async (costs, optional): Promise<readonly Quota[]> => {
       const now = monotonicMillis();
       const before = costs.map(({ key, rate }) => quotaOf(rate, fullAt.get(key) ?? 0, now));
-      const isEmpty = before.some(({ left }, index) => left < 1 && index !== optional);
+      const isEmpty = before.some(({ remainingTokens: left }, index) => left < 1 && index !== optional);
       if (isEmpty) return before;
       return costs.map(({ key, rate }, index) => {
         const quota = before[index];
         // Only the optional bucket can be empty here; it stays unchanged.
-        if (quota !== undefined && quota.left < 1) return quota;
+        if (quota !== undefined && quota.remainingTokens < 1) return quota;
         const next = fullAtAfterTaking(rate, fullAt.get(key) ?? 0, now);
         set(key, next, now);
         return { ...quotaOf(rate, next, now), waitMillis: 0 };

@@ -10,13 +10,13 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { redisUrl, waitUntil } from '@muster/testing';
 import { createRedisStore, type RedisStore } from './redis-store.ts';
 
-const endings: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
+  for (const end of cleanups.splice(0).reverse()) await end();
 });
 
 /** Opens a proxy to Redis that counts script calls and can hold back responses. */
-async function openWay() {
+async function openProxy() {
   const { hostname, port, pathname } = new URL(redisUrl());
   const sockets = new Set<Socket>();
   const kept: (() => void)[] = [];
@@ -36,7 +36,7 @@ async function openWay() {
     here.on('close', () => there.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  endings.push(() => {
+  cleanups.push(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
@@ -58,7 +58,7 @@ const cost = () => ({
 
 async function storeAt(url: string, timeoutMillis: number): Promise<RedisStore> {
   const store = createRedisStore(url, timeoutMillis);
-  endings.push(() => {
+  cleanups.push(() => {
     store.close();
   });
   // A new store rejects requests until it is connected to Redis. On a slow machine, Redis may also answer
@@ -85,7 +85,7 @@ async function askByTurns(store: RedisStore, about: ReturnType<typeof cost>, tim
 
 describe('questions about one place', () => {
   it('wait for the call that is under way, and go in one call together', async () => {
-    const way = await openWay();
+    const way = await openProxy();
     const store = await storeAt(way.url, 60_000);
     const before = way.calls();
     way.hold();
@@ -94,13 +94,13 @@ describe('questions about one place', () => {
     await waitUntil(() => Promise.resolve(way.calls() > before));
     expect(way.calls() - before).toBe(1);
     way.letGo();
-    const left = (await Promise.all(asked)).map(([quota]) => quota?.left);
+    const left = (await Promise.all(asked)).map(([quota]) => quota?.remainingTokens);
     expect(left).toEqual(Array.from({ length: 20 }, (_, index) => 29 - index));
     expect(way.calls() - before).toBe(2);
   });
 
   it('fail with the call that is under way: none waits twice for a Redis that hangs', async () => {
-    const way = await openWay();
+    const way = await openProxy();
     const store = await storeAt(way.url, 500);
     const before = way.calls();
     way.hold();

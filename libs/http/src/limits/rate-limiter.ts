@@ -94,7 +94,7 @@ function createBucketLookup(): (cost: Cost) => Bucket {
 
 const isFarFromEmpty = ({ rate, fullAt, syncedAt }: Bucket, now: number): boolean =>
   syncedAt > now - localStateMaxAgeMillis &&
-  quotaOf(rate, fullAt, now).left > Math.max(nearlyEmptyTokens, rate.burst * nearlyEmptyFraction);
+  quotaOf(rate, fullAt, now).remainingTokens > Math.max(nearlyEmptyTokens, rate.burst * nearlyEmptyFraction);
 
 /**
  * Takes a token from all buckets or from none, without asking Redis. Calls `onTaken` with each bucket from
@@ -106,7 +106,7 @@ function takeLocally(
   onTaken?: (bucket: Bucket) => void,
 ): readonly Quota[] {
   const before = fromBuckets.map(({ rate, fullAt }) => quotaOf(rate, fullAt, now));
-  if (before.some(({ left }) => left < 1)) return before;
+  if (before.some(({ remainingTokens: left }) => left < 1)) return before;
   return fromBuckets.map((bucket) => {
     bucket.fullAt = fullAtAfterTaking(bucket.rate, bucket.fullAt, now);
     onTaken?.(bucket);

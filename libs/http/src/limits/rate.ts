@@ -36,7 +36,7 @@ export const monotonicMillis = (): number => Math.floor(performance.now());
 
 /** The state of a bucket. */
 export interface Quota {
-  readonly left: number;
+  readonly remainingTokens: number;
   /** The milliseconds until one token is available; 0 if one was taken. */
   readonly waitMillis: number;
   /** The milliseconds until the bucket is full. */
@@ -51,7 +51,7 @@ export function quotaOf(rate: Rate, fullAt: number, now: number): Quota {
   const usedMillis = Math.max(fullAt - now, 0);
   const free = rate.burst * refillIntervalMillis(rate) - usedMillis;
   return {
-    left: Math.max(Math.floor(free / refillIntervalMillis(rate)), 0),
+    remainingTokens: Math.max(Math.floor(free / refillIntervalMillis(rate)), 0),
     waitMillis: Math.max(refillIntervalMillis(rate) - free, 0),
     millisUntilFull: usedMillis,
   };

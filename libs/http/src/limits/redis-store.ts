@@ -25,7 +25,7 @@ const maxRequestsPerCall = 100;
 /** The time after which refunds are sent if no request carries them, in milliseconds. */
 const refundDelayMillis = 10;
 
-const addOwed = (costs: readonly Cost[], owed: number): OwedCost[] =>
+const withOwedTokens = (costs: readonly Cost[], owed: number): OwedCost[] =>
   costs.map((cost) => ({ ...cost, owed }));
 
 const splitIntoBatches = <Item>(items: readonly Item[]): Item[][] =>
@@ -123,7 +123,7 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
     });
 
   return {
-    take: (costs, optional) => ask(1, addOwed(costs, 0), optional === undefined ? 0 : optional + 1),
+    take: (costs, optional) => ask(1, withOwedTokens(costs, 0), optional === undefined ? 0 : optional + 1),
     takeOwing: (costs) => ask(1, costs, 0),
     settle: (costs) => ask(0, costs, 0),
     refund: (costs) => {

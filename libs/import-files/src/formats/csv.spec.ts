@@ -10,7 +10,7 @@ describe('rows of any CSV', () => {
     };
     const first = await read('csv', comma);
     expect(first.items).toMatchObject([expected]);
-    expect(first.leftOut).toEqual({ 'column Reporter': ['line 3'], 'priority "asap"': ['line 3'] });
+    expect(first.unimportedFields).toEqual({ 'column Reporter': ['line 3'], 'priority "asap"': ['line 3'] });
     for (const between of [';', '\t']) {
       const cells = ['"In, and"', '"a, b"', 'To Do', '2.5', '"Two\r\nlines"', 'Ana', 'high'];
       const text = `Summary;Tags;Status;Story Points;Body;Reporter;Priority\r\n${cells.join(';')}\r\n`;
@@ -26,7 +26,7 @@ describe('rows of any CSV', () => {
     );
     expect(withIds.item('csv:2')).toMatchObject({ parent: 'csv:1', dueDate: '2027-05-01' });
     expect(withIds.item('csv:1')).not.toHaveProperty('parent');
-    expect((await read('csv', rows)).leftOut).toEqual({ 'column Parent': ['line 3'] });
+    expect((await read('csv', rows)).unimportedFields).toEqual({ 'column Parent': ['line 3'] });
   });
 
   it('are read with the delimiter that Excel names in a line of its own', async () => {
@@ -36,7 +36,7 @@ describe('rows of any CSV', () => {
 
   it('have their line also after cells with line breaks of Windows', async () => {
     const lines = 'Title,Body,Who\r\nOne,"a\r\nb\r\nc",x\r\n\r\nTwo,"d\r\ne",x\r\nThree,,x\r\n';
-    const { leftOut } = await read('csv', lines);
+    const { unimportedFields: leftOut } = await read('csv', lines);
     expect(leftOut).toEqual({ 'column Who': ['line 4', 'line 7', 'line 8'] });
   });
 
@@ -52,7 +52,7 @@ describe('rows of any CSV', () => {
 
   it('are known by their id whatever the file is called, and kept apart by a source', async () => {
     const ids = async (text: string, source?: string) =>
-      (await read('csv', text, {}, { source })).items.map(({ externalId }) => externalId);
+      (await read('csv', text, {}, { sourceName: source })).items.map(({ externalId }) => externalId);
     expect(await ids('id,title\n17,One\nOPS-1,Two\n')).toEqual(['csv:17', 'csv:OPS-1']);
     expect(await ids('id,title\n17,One\n', 'old')).toEqual(['csv:old:17']);
   });
@@ -81,13 +81,22 @@ describe('rows of any CSV', () => {
       'the file is not valid CSV: Quote Not Closed',
     );
     const map = new Map([['title', 'What']]);
-    expect((await read('csv', 'What\nOne\n', {}, { map })).items).toMatchObject([{ title: 'One' }]);
-    await expect(read('csv', 'title\nOne\n', {}, { map })).rejects.toThrow('there is no column "What"');
+    expect((await read('csv', 'What\nOne\n', {}, { columnMapping: map })).items).toMatchObject([
+      { title: 'One' },
+    ]);
+    await expect(read('csv', 'title\nOne\n', {}, { columnMapping: map })).rejects.toThrow(
+      'there is no column "What"',
+    );
   });
 
   it('leave a column out that is said to be none, and say what they lack', async () => {
     const map = new Map([['status', '']]);
-    const { items, leftOut } = await read('csv', 'title,status\nOne,Done\n', {}, { map });
+    const { items, unimportedFields: leftOut } = await read(
+      'csv',
+      'title,status\nOne,Done\n',
+      {},
+      { columnMapping: map },
+    );
     expect(items[0]).not.toHaveProperty('status');
     expect(leftOut).toEqual({ 'column status': ['line 2'] });
     await expect(read('csv', 'a\n1\n')).rejects.toMatchObject({ lack: 'columns' });

@@ -50,7 +50,7 @@ export function findCsvColumns(
 }
 
 /** Returns the names of a table's columns. Throws UnreadableFileError. */
-export const readCsvHead = async (source: TextSource): Promise<readonly string[]> =>
+export const readCsvHeader = async (source: TextSource): Promise<readonly string[]> =>
   (await openTable(source)).head;
 
 /** Splits at commas and semicolons. */
@@ -73,7 +73,7 @@ function toImportedStory(
   row: ParsedRow,
   columns: ReadonlyMap<CsvField, number>,
   hasDecimalComma: boolean,
-  { parents, waits }: Nesting,
+  { parents, blockersById: waits }: Nesting,
 ): ImportDraft {
   const cell = (field: CsvField): string | undefined => row.getByIndex(columns.get(field));
   const used = new Set(columns.values());
@@ -96,14 +96,17 @@ function toImportedStory(
     assignees: splitList(cell('assignee')),
     createdAt: cell('created'),
     updatedAt: cell('updated'),
-    leftOut: row
+    unimportedFields: row
       .listFilledColumns()
       .filter(({ place }) => !used.has(place))
       .map(({ title }) => `column ${title}`),
   };
 }
 
-export async function openCsv(source: TextSource, { map = new Map() }: ReadOptions): Promise<OpenedFile> {
+export async function openCsv(
+  source: TextSource,
+  { columnMapping: map = new Map() }: ReadOptions,
+): Promise<OpenedFile> {
   const table = await openTable(source);
   const columns = findCsvColumns(table.head, map);
   if (!columns.has('title'))

@@ -1,6 +1,6 @@
 /** Reads a GitHub project. Its columns are the status values of its items. */
 import { z } from 'zod';
-import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
+import { type ImportDraft, type OpenedFile, type ParsedItem } from '../draft.ts';
 import { isObject, listUnreadFields } from '../unread.ts';
 import {
   isPullRequestUrl,
@@ -56,7 +56,7 @@ function toImportedStory(item: Item): ImportDraft {
             targetDate: isObject(milestone) ? getMilestoneDueDate(milestone) : undefined,
           },
     assignees: assignees ?? [],
-    leftOut: [
+    unimportedFields: [
       ...listUnreadFields(item, knownItemFields).map((field) => `field ${field}`),
       ...listUnreadFields(content, knownContentFields),
       ...(isObject(milestone) ? listUnimportedMilestoneFields(milestone) : []),
@@ -74,7 +74,7 @@ export function openGithubProject(rawItems: readonly unknown[], totalCount: unkn
             `The file ends after ${items.length} of ${items.length + missing} items; raise --limit of the gh command.`,
           ]
         : [],
-    async *read(): AsyncGenerator<ReadItem> {
+    async *read(): AsyncGenerator<ParsedItem> {
       for (const item of items) {
         if (item.content.type === 'PullRequest' || isPullRequestUrl(item.content.url)) {
           yield { place: `pull request ${item.content.number ?? item.id}`, skipped: 'pull request' };

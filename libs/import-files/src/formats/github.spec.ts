@@ -1,18 +1,36 @@
 import { expect, it } from '@jest/globals';
 import { read } from '../../test/reading.ts';
 
-const at = (number: number) => `https://github.com/acme/web/issues/${number}`;
+const issueUrl = (number: number) => `https://github.com/acme/web/issues/${number}`;
 
 it('issues of gh come with comments, milestones, parts and what blocks them, the oldest first', async () => {
-  const { items, item, leftOut } = await read(
+  const {
+    items,
+    item,
+    unimportedFields: leftOut,
+  } = await read(
     'github',
     [
       {
-        ...{ number: 9, title: 'Late', state: 'CLOSED', stateReason: 'NOT_PLANNED', url: at(9), labels: [] },
-        ...{ body: 'a\r\nb', blockedBy: { nodes: [{ number: 7, url: at(7) }] }, isPinned: true },
+        ...{
+          number: 9,
+          title: 'Late',
+          state: 'CLOSED',
+          stateReason: 'NOT_PLANNED',
+          url: issueUrl(9),
+          labels: [],
+        },
+        ...{ body: 'a\r\nb', blockedBy: { nodes: [{ number: 7, url: issueUrl(7) }] }, isPinned: true },
       },
       {
-        ...{ number: 7, title: 'Early', state: 'OPEN', url: at(7), labels: [{ name: 'bug' }], body: '' },
+        ...{
+          number: 7,
+          title: 'Early',
+          state: 'OPEN',
+          url: issueUrl(7),
+          labels: [{ name: 'bug' }],
+          body: '',
+        },
         ...{ milestone: { number: 2, title: 'v2' }, assignees: [{ login: 'Ana' }, { login: 'zed' }] },
         ...{
           subIssues: [{ number: 8, url: 'https://github.com/acme/api/issues/8' }],
@@ -30,7 +48,7 @@ it('issues of gh come with comments, milestones, parts and what blocks them, the
   expect(item('acme/web#7')).toEqual({
     ...{
       externalId: 'acme/web#7',
-      url: at(7),
+      url: issueUrl(7),
       title: 'Early',
       description: '',
       status: 'backlog',
@@ -51,9 +69,9 @@ it('issues of gh come with comments, milestones, parts and what blocks them, the
 });
 
 it('names what milestones and comments have that is not imported, and leaves pull requests out', async () => {
-  const { items, leftOut } = await read('github', [
+  const { items, unimportedFields: leftOut } = await read('github', [
     {
-      ...{ number: 1, title: 'One', state: 'OPEN', url: at(1) },
+      ...{ number: 1, title: 'One', state: 'OPEN', url: issueUrl(1) },
       milestone: { number: 2, title: 'v2', description: 'Second', dueOn: '2024-05-01T00:00:00Z' },
       comments: [
         { id: 'IC_1', author: { login: 'spammer' }, body: 'Buy', isMinimized: true, minimizedReason: 'SPAM' },
@@ -72,7 +90,7 @@ it('names what milestones and comments have that is not imported, and leaves pul
     { number: 3, title: 'Closed', state: 'CLOSED', url: 'https://github.com/acme/web/pull/3' },
     { number: 4, title: 'Pull', state: 'OPEN', url: 'https://api.github.com/repos/acme/web/pulls/4' },
     {
-      ...{ number: 5, title: 'Five', state: 'open', url: at(5) },
+      ...{ number: 5, title: 'Five', state: 'open', url: issueUrl(5) },
       milestone: { number: 3, title: 'v1', due_on: null, state: 'closed', html_url: 'x', open_issues: 0 },
     },
   ]);
@@ -90,12 +108,17 @@ it('names what milestones and comments have that is not imported, and leaves pul
 });
 
 it('sub-issues have parents, blocked issues wait, and issues of other files are named', async () => {
-  const { item, leftOut } = await read('github', [
-    { number: 1, title: 'Parent', url: at(1), subIssues: [{ number: 2, url: at(2) }] },
-    { number: 2, title: 'Part', url: at(2), parent: { number: 1, url: at(1) } },
-    { number: 3, title: 'Second part', url: at(3), parent_issue_url: at(1).replace('.com', '.com/repos') },
-    { number: 4, title: 'Base', url: at(4), blocking: { nodes: [{ number: 2 }, { number: 99 }] } },
-    { number: 5, title: 'Other', url: at(5), parent: { number: 98 }, user: { login: 'zed' } },
+  const { item, unimportedFields: leftOut } = await read('github', [
+    { number: 1, title: 'Parent', url: issueUrl(1), subIssues: [{ number: 2, url: issueUrl(2) }] },
+    { number: 2, title: 'Part', url: issueUrl(2), parent: { number: 1, url: issueUrl(1) } },
+    {
+      number: 3,
+      title: 'Second part',
+      url: issueUrl(3),
+      parent_issue_url: issueUrl(1).replace('.com', '.com/repos'),
+    },
+    { number: 4, title: 'Base', url: issueUrl(4), blocking: { nodes: [{ number: 2 }, { number: 99 }] } },
+    { number: 5, title: 'Other', url: issueUrl(5), parent: { number: 98 }, user: { login: 'zed' } },
   ]);
   expect(item('acme/web#1')).not.toHaveProperty('blockedBy');
   expect(item('acme/web#2')).toMatchObject({ parent: 'acme/web#1', blockedBy: ['acme/web#4'] });
@@ -104,16 +127,16 @@ it('sub-issues have parents, blocked issues wait, and issues of other files are 
 });
 
 it('answers of the REST API count comments and list pull requests; both are named', async () => {
-  const { items, leftOut } = await read('github', [
-    [{ number: 2, title: 'A PR', state: 'open', html_url: at(2), pull_request: { url: 'x' } }],
+  const { items, unimportedFields: leftOut } = await read('github', [
+    [{ number: 2, title: 'A PR', state: 'open', html_url: issueUrl(2), pull_request: { url: 'x' } }],
     [
       {
         ...{ number: 1, title: 'One', state: 'closed', state_reason: 'completed', comments: 3 },
-        ...{ url: 'https://api.github.com/repos/acme/web/issues/1', html_url: at(1), locked: true },
+        ...{ url: 'https://api.github.com/repos/acme/web/issues/1', html_url: issueUrl(1), locked: true },
       },
     ],
   ]);
-  expect(items).toMatchObject([{ externalId: 'acme/web#1', status: 'done', url: at(1) }]);
+  expect(items).toMatchObject([{ externalId: 'acme/web#1', status: 'done', url: issueUrl(1) }]);
   expect(leftOut).toEqual({
     ...{ 'pull request': ['pull request 2'], locked: ['issue 1'] },
     'comments (the file has only their number)': ['issue 1'],
@@ -126,11 +149,22 @@ it('answers of the REST API count comments and list pull requests; both are name
 });
 
 it('items of a project have their columns, drafts too, and an end that is told', async () => {
-  const { items, leftOut, survey } = await read('github', {
+  const {
+    items,
+    unimportedFields: leftOut,
+    survey,
+  } = await read('github', {
     items: [
       {
         ...{ id: 'PVTI_1', title: 'One', status: 'In Review', sprint: { title: 'S1' }, labels: ['x'] },
-        content: { type: 'Issue', number: 5, url: at(5), title: 'One', body: 'b', repository: 'acme/web' },
+        content: {
+          type: 'Issue',
+          number: 5,
+          url: issueUrl(5),
+          title: 'One',
+          body: 'b',
+          repository: 'acme/web',
+        },
         milestone: { title: 'v2', description: '', dueOn: '2024-05-01T07:00:00Z' },
       },
       { id: 'PVTI_2', title: 'Idea', content: { type: 'DraftIssue', title: 'Idea', body: '', id: 'DI_1' } },
@@ -143,7 +177,7 @@ it('items of a project have their columns, drafts too, and an end that is told',
     {
       ...{
         externalId: 'acme/web#5',
-        url: at(5),
+        url: issueUrl(5),
         title: 'One',
         description: 'b',
         status: 'in_review',

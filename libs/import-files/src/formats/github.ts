@@ -4,7 +4,7 @@
  */
 import { type StoryStatus } from '@muster/contract';
 import { z } from 'zod';
-import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
+import { type ImportDraft, type OpenedFile, type ParsedItem } from '../draft.ts';
 import { flattenNesting, type Nesting } from '../nesting.ts';
 import { readJson, UnreadableFileError, type TextSource } from '../source.ts';
 import { isObject, listUnreadFields, listUnreadFieldsOfPart } from '../unread.ts';
@@ -105,12 +105,12 @@ const isPullRequestIssue = (issue: Issue): boolean =>
   issue.state.toLowerCase() === 'merged' ||
   isPullRequestUrl(issue.html_url ?? issue.url);
 
-function mapIssueStatus(issue: Issue): { status: string; statusIs: StoryStatus } {
-  if (issue.state.toLowerCase() === 'open') return { status: 'open', statusIs: 'backlog' };
+function mapIssueStatus(issue: Issue): { status: string; trackerStatus: StoryStatus } {
+  if (issue.state.toLowerCase() === 'open') return { status: 'open', trackerStatus: 'backlog' };
   const reason = (issue.stateReason ?? issue.state_reason ?? '').toLowerCase();
   return ['not_planned', 'duplicate'].includes(reason)
-    ? { status: `closed (${reason.replace('_', ' ')})`, statusIs: 'canceled' }
-    : { status: 'closed', statusIs: 'done' };
+    ? { status: `closed (${reason.replace('_', ' ')})`, trackerStatus: 'canceled' }
+    : { status: 'closed', trackerStatus: 'done' };
 }
 
 const getIssueUrl = (issue: Issue): string | undefined => issue.html_url ?? issue.url ?? undefined;
@@ -186,7 +186,7 @@ function toDraft(issue: Issue, relations: IssueRelations): ImportDraft {
           .map((other) => getRelatedIssueId(issue, other))
           .filter((other) => !blockers.has(other)),
         ...(blockers.get(id) ?? []),
-        ...(nesting.waits.get(id) ?? []),
+        ...(nesting.blockersById.get(id) ?? []),
       ]),
     ],
     assignees: assignees.map(({ login }) => login),
@@ -200,7 +200,7 @@ function toDraft(issue: Issue, relations: IssueRelations): ImportDraft {
         body: comment.body ?? '',
         at: comment.createdAt ?? undefined,
       })),
-    leftOut: [
+    unimportedFields: [
       ...listUnreadFields(issue, knownIssueFields),
       ...listForeignRelations(issue, relations),
       ...(milestone ? listUnimportedMilestoneFields(milestone) : []),
@@ -226,7 +226,7 @@ export async function openGithub(source: TextSource): Promise<OpenedFile> {
   const relations = findRelations(issues.filter((issue) => !isPullRequestIssue(issue)));
   return {
     notes: [],
-    async *read(): AsyncGenerator<ReadItem> {
+    async *read(): AsyncGenerator<ParsedItem> {
       for (const issue of issues) {
         if (isPullRequestIssue(issue))
           yield { place: `pull request ${issue.number}`, skipped: 'pull request' };

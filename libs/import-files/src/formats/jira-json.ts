@@ -151,7 +151,10 @@ function extractResponses(json: unknown): JiraResponse[] {
   return [{ issues: json['issues'], names: isObject(json['names']) ? (json['names'] as FieldNames) : {} }];
 }
 
-export function openJiraResponses(json: unknown, { site }: ReadOptions): () => AsyncIterable<JiraIssue> {
+export function openJiraResponses(
+  json: unknown,
+  { siteUrl: site }: ReadOptions,
+): () => AsyncIterable<JiraIssue> {
   const issues = extractResponses(json).flatMap((answer) =>
     parseEach(answer.issues, Issue, 'Jira issue').map((issue) => toJiraIssue(issue, answer.names, site)),
   );

@@ -64,7 +64,7 @@ function toJiraIssue(row: ParsedRow, siteUrl: string | undefined): JiraIssue {
 
 export async function openJiraRows(
   source: TextSource,
-  { site }: ReadOptions,
+  { siteUrl: site }: ReadOptions,
 ): Promise<() => AsyncIterable<JiraIssue>> {
   const table = await openTable(source);
   requireColumns(table, 'Jira', ['summary'], ['issue key'], ['status']);

@@ -1,21 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
 import { read } from '../../test/reading.ts';
 
-const head =
+const header =
   'Summary,Issue key,Issue id,Issue Type,Status,Status Category,Priority,Resolution,Assignee,Created,Updated,Labels,Labels,Description,Inward issue link (Blocks),Outward issue link (Blocks),Sprint,Sprint,Custom field (Story point estimate),Custom field (Epic Link),Parent,Parent summary,Comment,Comment';
 
 describe('the CSV of Jira', () => {
   it('has epics that are no stories, columns that repeat, comments in a cell, and wiki markup', async () => {
-    const { items, item, leftOut, entries } = await read(
+    const {
+      items,
+      item,
+      unimportedFields: leftOut,
+      entries,
+    } = await read(
       'jira',
-      `${head}\n` +
+      `${header}\n` +
         'Accounts,OPS-1,10001,Epic,To Do,To Do,Medium,,,01/Mar/24 9:00 AM,,,,About accounts,,,,,,,,,,\n' +
         'Nothing in it,OPS-2,10002,Epic,Shipped,Done,,Done,Zed,,,big,,,OPS-9,,,,5,,,,,\n' +
         'Sign in,OPS-3,10003,Story,In QA,In Progress,Lowest,,Zed,01/Mar/24 10:00 AM,02/Mar/24 1:05 PM,auth,mail,"h2. Why\n*bold* {{code}}",OPS-9,OPS-4,Sprint 1,Sprint 2,2.5,OPS-1,,,"01/Mar/24 11:00 AM;zed;Semi; colon","01/Mar/24 11:00 AM;zed;Twice"\n' +
         "Part,OPS-4,10004,Sub-task,Done,Done,Highest,Won't Do,ana@x.org,,,,,,,,,,,,10003,Sign in,,\n" +
         'Elsewhere,OPS-5,10005,Story,Odd,Done,,Done,,,,,,,,,,,,,777,Far epic,,\n',
       {},
-      { site: 'https://acme.atlassian.net/' },
+      { siteUrl: 'https://acme.atlassian.net/' },
     );
     expect(items.map(({ externalId }) => externalId)).toEqual(['OPS-3', 'OPS-4', 'OPS-5']);
     expect(item('OPS-3')).toEqual({
@@ -63,13 +68,17 @@ describe('the CSV of Jira', () => {
   it('asks which comes first where a date are ambiguous', async () => {
     const text = 'Summary,Issue key,Status,Created\nA,OPS-1,Done,03/04/2024 10:00\n';
     await expect(read('jira', text)).rejects.toThrow('03/04/2024 10:00 are ambiguous');
-    expect((await read('jira', text, { dates: 'dmy' })).items[0]?.createdAt).toBe('2024-04-03T10:00:00.000Z');
-    expect((await read('jira', text, { dates: 'mdy' })).items[0]?.createdAt).toBe('2024-03-04T10:00:00.000Z');
+    expect((await read('jira', text, { dateOrder: 'dmy' })).items[0]?.createdAt).toBe(
+      '2024-04-03T10:00:00.000Z',
+    );
+    expect((await read('jira', text, { dateOrder: 'mdy' })).items[0]?.createdAt).toBe(
+      '2024-03-04T10:00:00.000Z',
+    );
   });
 });
 
 it('an answer of the REST API of Jira, version 2, says the same', async () => {
-  const { items, leftOut } = await read('jira', {
+  const { items, unimportedFields: leftOut } = await read('jira', {
     names: { customfield_1: 'Story Points', customfield_2: 'Epic Link', customfield_3: 'Team' },
     issues: [
       {

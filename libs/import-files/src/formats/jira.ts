@@ -1,6 +1,6 @@
 /** Reads Jira files: the CSV of its search, and the answer of its REST API, version 2. */
 import { type StoryStatus } from '@muster/contract';
-import { type ImportDraft, type OpenedFile, type ReadItem, type ReadOptions } from '../draft.ts';
+import { type ImportDraft, type OpenedFile, type ParsedItem, type ReadOptions } from '../draft.ts';
 import { appendTo, flattenNesting, type Nesting } from '../nesting.ts';
 import { type TextSource } from '../source.ts';
 import { wikiToMarkdown } from '../wiki.ts';
@@ -19,14 +19,20 @@ interface JiraIndex {
   /** The nesting of issues that are no epics, by their keys. */
   readonly nesting: Nesting;
   /** The issues that state that they block an issue, by its key. */
-  readonly waits: Map<string, string[]>;
+  readonly blockersById: Map<string, string[]>;
   /** The keys of the epics to which an issue of the file belongs. */
-  readonly used: Set<string>;
+  readonly usedEpicKeys: Set<string>;
 }
 
 async function buildJiraIndex(issues: AsyncIterable<JiraIssue>): Promise<JiraIndex> {
   const index: Omit<JiraIndex, 'nesting'> = {
-    ...{ keys: new Map(), epics: new Map(), parents: new Map(), waits: new Map(), used: new Set() },
+    ...{
+      keys: new Map(),
+      epics: new Map(),
+      parents: new Map(),
+      blockersById: new Map(),
+      usedEpicKeys: new Set(),
+    },
   };
   const nearestParents = new Map<string, string>();
   const parts: [parent: string, part: string][] = [];
@@ -36,13 +42,13 @@ async function buildJiraIndex(issues: AsyncIterable<JiraIssue>): Promise<JiraInd
     if (id !== undefined) index.keys.set(id, key);
     if (isEpic) index.epics.set(key, { title, targetDate: dueDate });
     if (parents.length > 0) index.parents.set(key, parents);
-    for (const other of blocks) appendTo(index.waits, other, key);
+    for (const other of blocks) appendTo(index.blockersById, other, key);
     if (!isEpic) for (const parent of parents) parts.push([parent, key]);
   }
   for (const [named, part] of parts) {
     const parent = index.keys.get(named);
     if (parent === undefined) continue;
-    if (index.epics.has(parent)) index.used.add(parent);
+    if (index.epics.has(parent)) index.usedEpicKeys.add(parent);
     else if (!nearestParents.has(part)) nearestParents.set(part, parent);
   }
   return { ...index, nesting: flattenNesting(nearestParents) };
@@ -94,7 +100,7 @@ function mapIssueStatus({
 function toDraft(issue: JiraIssue, index: JiraIndex): ImportDraft {
   const { location, key, title, priority, labels, estimate, createdAt, updatedAt, assignee, url } = issue;
   const { description, comments, blockedBy, dueDate, unimportedFields } = issue;
-  const { parents, waits } = index.nesting;
+  const { parents, blockersById: waits } = index.nesting;
   return {
     place: location,
     externalId: key,
@@ -106,12 +112,12 @@ function toDraft(issue: JiraIssue, index: JiraIndex): ImportDraft {
     dueDate,
     createdAt,
     updatedAt,
-    leftOut: unimportedFields,
+    unimportedFields,
     ...mapIssueStatus(issue),
     description: description === undefined ? undefined : wikiToMarkdown(description),
     epic: findEpicOfIssue(issue, index),
     parent: parents.get(key ?? ''),
-    blockedBy: [...blockedBy, ...(index.waits.get(key ?? '') ?? []), ...(waits.get(key ?? '') ?? [])],
+    blockedBy: [...blockedBy, ...(index.blockersById.get(key ?? '') ?? []), ...(waits.get(key ?? '') ?? [])],
     assignees: assignee === undefined ? [] : [assignee],
     comments: comments.map(({ id, body, ...others }) => ({
       ...others,
@@ -153,14 +159,14 @@ export async function openJira(source: TextSource, options: ReadOptions): Promis
   const index = await buildJiraIndex(issues());
   return {
     notes: [],
-    async *read(): AsyncGenerator<ReadItem> {
+    async *read(): AsyncGenerator<ParsedItem> {
       for await (const issue of issues()) {
         const { key, location, isEpic } = issue;
         if (!isEpic || key === undefined) {
           yield { draft: toDraft(issue, index) };
           continue;
         }
-        if (!index.used.has(key)) yield { place: location, skipped: 'epic without stories' };
+        if (!index.usedEpicKeys.has(key)) yield { place: location, skipped: 'epic without stories' };
         for (const what of listUnimportedEpicFields(issue)) yield { place: location, skipped: what };
       }
     },

@@ -1,14 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { read } from '../../test/reading.ts';
 
-const head =
+const header =
   'ID,Team,Title,Description,Status,Estimate,Priority,Project ID,Project,Creator,Assignee,Labels,Cycle Name,Created,Updated,Started,Completed,Canceled,Parent issue,Blocked by';
 
 describe('the CSV of Linear', () => {
   it('becomes items with epics, waits, people and times', async () => {
-    const { items, item, leftOut, survey } = await read(
+    const {
+      items,
+      item,
+      unimportedFields: leftOut,
+      survey,
+    } = await read(
       'linear',
-      `${head}\r\n` +
+      `${header}\r\n` +
         `ENG-1,Core,"'=SUM(1)","Two\r\nlines 🙂",In Progress,3,Urgent,p-1,Billing,ana@x.org,ben@x.org,"Bug, iOS",Cycle 4,2024-03-01T10:00:00.000Z,Fri Mar 01 2024 12:00:00 GMT+0100 (CET),2024-03-01T11:00:00Z,,,,"ENG-2, ENG-9"\r\n` +
         'ENG-2,Core,Sub,,Pairing,,No priority,,,ana@x.org,Zed,,,2024-03-01,,,2024-03-02,,ENG-1,\r\n' +
         'ENG-3,Core,Gone,,Weird,,,,,,,,,,,,,2024-03-02,,\r\n',
@@ -86,7 +91,7 @@ it('an answer of the API of Linear has comments, replies and relations', async (
     },
   };
   const pages = [{ data: { issues: { nodes: [issue] } } }, { data: { issues: { nodes: [] } } }];
-  const { items, leftOut } = await read('linear', pages);
+  const { items, unimportedFields: leftOut } = await read('linear', pages);
   expect(items).toEqual([
     {
       ...{

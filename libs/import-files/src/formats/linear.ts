@@ -2,7 +2,7 @@
 import { type StoryStatus } from '@muster/contract';
 import { z } from 'zod';
 import { requireColumns, openTable, type ParsedRow } from '../csv.ts';
-import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
+import { type ImportDraft, type OpenedFile, type ParsedItem } from '../draft.ts';
 import { flattenNesting, type Nesting } from '../nesting.ts';
 import { UnreadableFileError, type TextSource } from '../source.ts';
 import { isObject, listUnreadFields, listUnreadFieldsOfPart } from '../unread.ts';
@@ -33,7 +33,7 @@ function deriveStatusHint(row: ParsedRow): StoryStatus {
   return row.get('started') === undefined ? 'backlog' : 'in_progress';
 }
 
-function rowToDraft(row: ParsedRow, { parents, waits }: Nesting): ImportDraft {
+function rowToDraft(row: ParsedRow, { parents, blockersById: waits }: Nesting): ImportDraft {
   const id = row.get('id') ?? '';
   const project = row.get('project');
   const assignee = row.get('assignee');
@@ -58,7 +58,7 @@ function rowToDraft(row: ParsedRow, { parents, waits }: Nesting): ImportDraft {
     assignees: assignee === undefined ? [] : [assignee],
     createdAt: row.get('created'),
     updatedAt: row.get('updated') ?? row.get('completed') ?? row.get('canceled'),
-    leftOut: row
+    unimportedFields: row
       .listFilledColumns()
       .flatMap(({ name, title }) => (knownColumns.has(name) ? [] : [`column ${title}`])),
   };
@@ -144,7 +144,7 @@ function findNesting(issues: readonly Issue[]): Nesting {
   return flattenNesting(parents);
 }
 
-function issueToDraft(issue: Issue, { parents, waits }: Nesting): ImportDraft {
+function issueToDraft(issue: Issue, { parents, blockersById: waits }: Nesting): ImportDraft {
   const { identifier, state, project, comments, inverseRelations } = issue;
   const others = inverseRelations
     .filter(({ type }) => type !== 'blocks')
@@ -185,7 +185,7 @@ function issueToDraft(issue: Issue, { parents, waits }: Nesting): ImportDraft {
       at: createdAt,
       parent: parent?.id,
     })),
-    leftOut: [
+    unimportedFields: [
       ...listUnreadFields(issue, knownIssueFields),
       ...(project ? listUnreadFieldsOfPart('a project', project, knownProjectFields) : []),
       ...comments.flatMap((comment) => listUnreadFieldsOfPart('a comment', comment, knownCommentFields)),
@@ -215,7 +215,7 @@ export async function openLinear(source: TextSource): Promise<OpenedFile> {
   const nesting = findNesting(issues);
   return {
     notes: [],
-    async *read(): AsyncGenerator<ReadItem> {
+    async *read(): AsyncGenerator<ParsedItem> {
       for (const issue of issues) yield { draft: issueToDraft(issue, nesting) };
     },
   };

@@ -2,7 +2,11 @@ import { expect, it } from '@jest/globals';
 import { read } from '../../test/reading.ts';
 
 it('names the fields of the board, its epics and its stories that are not imported', async () => {
-  const { items, survey, leftOut } = await read('muster', {
+  const {
+    items,
+    survey,
+    unimportedFields: leftOut,
+  } = await read('muster', {
     ...{ name: 'Web', columns: ['Doing'], people: [] },
     epics: [
       { localId: 'e', title: 'Offline', description: 'Work without a network', targetDate: '2026-01-31' },

@@ -3,7 +3,7 @@
  */
 import { storyStatuses } from '@muster/contract';
 import { z } from 'zod';
-import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
+import { type ImportDraft, type OpenedFile, type ParsedItem } from '../draft.ts';
 import { readJson, UnreadableFileError, type TextSource } from '../source.ts';
 import { listUnreadFields } from '../unread.ts';
 
@@ -68,12 +68,12 @@ export async function openMuster(source: TextSource): Promise<OpenedFile> {
       parent: story.parentLocalId ?? undefined,
       epic: epic && { externalId: epic.localId, title: epic.title, targetDate: epic.targetDate ?? undefined },
       // A spec in a separate file cannot be read. Its field is reported as left out.
-      leftOut: listUnreadFields(story, knownStoryFields),
+      unimportedFields: listUnreadFields(story, knownStoryFields),
     };
   };
   return {
     notes: describeUnreadFields(parsed.data),
-    async *read(): AsyncGenerator<ReadItem> {
+    async *read(): AsyncGenerator<ParsedItem> {
       await Promise.resolve();
       for (const story of stories) yield { draft: draftOf(story) };
       // An epic is imported with its first story.

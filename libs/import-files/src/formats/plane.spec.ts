@@ -1,19 +1,23 @@
 import { expect, it } from '@jest/globals';
 import { read } from '../../test/reading.ts';
 
-const quoted = (value: unknown): string => `"${JSON.stringify(value).replaceAll('"', '""')}"`;
+const quoteCell = (value: unknown): string => `"${JSON.stringify(value).replaceAll('"', '""')}"`;
 
 it('rows of Plane have lists in their cells', async () => {
-  const { items, item, leftOut } = await read(
+  const {
+    items,
+    item,
+    unimportedFields: leftOut,
+  } = await read(
     'plane',
     'Project Identifier,Sequence Id,Identifier,Name,State Name,Priority,Assignees,Labels,Modules,Cycles,Relations,Comments,Parent,Is Draft,Archived At,Estimate,Created At,Link Count\n' +
-      `WEB,1,WEB-1,One,QA,urgent,${quoted(['Jane Doe'])},${quoted(['a', 'b'])},${quoted(['Auth', 'Mail'])},${quoted(['S1'])},${quoted(
+      `WEB,1,WEB-1,One,QA,urgent,${quoteCell(['Jane Doe'])},${quoteCell(['a', 'b'])},${quoteCell(['Auth', 'Mail'])},${quoteCell(['S1'])},${quoteCell(
         [
           { type: 'blocked_by', issue: 'WEB-9' },
           { type: 'relates_to', issue: 'WEB-8' },
         ],
-      )},${quoted([{ comment: 'Hm', created_by: 'Jane Doe', created_at: '2024-01-01 14:30:00' }])},,false,,5,2024-01-01T10:00:00Z,1\n` +
-      `WEB,2,WEB-2,Two,Todo,none,[],[],[],[],${quoted([{ type: 'blocking', issue: 'WEB-1' }])},[],WEB-1,false,,,,0\n` +
+      )},${quoteCell([{ comment: 'Hm', created_by: 'Jane Doe', created_at: '2024-01-01 14:30:00' }])},,false,,5,2024-01-01T10:00:00Z,1\n` +
+      `WEB,2,WEB-2,Two,Todo,none,[],[],[],[],${quoteCell([{ type: 'blocking', issue: 'WEB-1' }])},[],WEB-1,false,,,,0\n` +
       'WEB,3,WEB-3,Draft,Todo,none,[],[],[],[],[],[],,true,,,,0\n' +
       'WEB,4,WEB-4,Old,Todo,none,[],[],[],[],[],[],,false,2024-01-06T12:00:00Z,,,0\n',
     { emailsByName: new Map([['jane doe', 'jane@x.org']]) },
@@ -54,7 +58,7 @@ it('the other words that Plane has for its columns are read alike, and its JSON'
       ...{ epic: { title: 'Auth' }, assigneeEmail: 'jane@x.org' },
     },
   ]);
-  expect(table.leftOut).toEqual({ 'column Link': ['WEB-1'] });
+  expect(table.unimportedFields).toEqual({ 'column Link': ['WEB-1'] });
   const json = await read('plane', [
     {
       project_identifier: 'WEB',

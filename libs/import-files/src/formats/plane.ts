@@ -1,6 +1,6 @@
 /** Reads Plane files: the CSV and the JSON of its export, in which lists are JSON within a cell. */
 import { normalizeColumnName, openTable, requireColumns, ParsedRow } from '../csv.ts';
-import { type ImportDraft, type DraftComment, type OpenedFile, type ReadItem } from '../draft.ts';
+import { type ImportDraft, type DraftComment, type OpenedFile, type ParsedItem } from '../draft.ts';
 import { appendTo, flattenNesting, type Nesting } from '../nesting.ts';
 import { UnreadableFileError, type TextSource } from '../source.ts';
 import { isObject } from '../unread.ts';
@@ -109,13 +109,13 @@ function toDraft(row: ParsedRow, { blockers, nesting }: ItemRelations): ImportDr
     blockedBy: [
       ...relations.filter(({ type }) => type === 'blocked_by').map(({ other }) => other),
       ...(blockers.get(id ?? '') ?? []),
-      ...(nesting.waits.get(id ?? '') ?? []),
+      ...(nesting.blockersById.get(id ?? '') ?? []),
     ],
     assignees: parseWords(row.get('assignees', 'assignee')),
     createdAt: row.get('created at'),
     updatedAt: row.get('updated at'),
     comments: comments ?? [],
-    leftOut: [
+    unimportedFields: [
       // Empty lists are written as `[]`, and empty counts as 0.
       ...row.listFilledColumns().flatMap(({ name, title }) => {
         const text = row.get(name) ?? '';
@@ -159,7 +159,7 @@ export async function openPlane(source: TextSource): Promise<OpenedFile> {
   const relations = await findRelations(rows);
   return {
     notes: [],
-    async *read(): AsyncGenerator<ReadItem> {
+    async *read(): AsyncGenerator<ParsedItem> {
       for await (const row of rows()) {
         const place = getItemId(row) ?? `line ${row.line}`;
         if (row.get('is draft')?.toLowerCase() === 'true') yield { place, skipped: 'draft' };

@@ -44,7 +44,7 @@ const board = {
 };
 
 it('cards of a board stand in the order of the board, with comments, task lists and when they were made', async () => {
-  const { items, leftOut } = await read('trello', board, {
+  const { items, unimportedFields: leftOut } = await read('trello', board, {
     emailsByName: new Map([['jane doe', 'jane@x.org']]),
   });
   expect(items[0]).toEqual({
@@ -81,7 +81,7 @@ it('names votes of a card, and attachments and reactions of a comment', async ()
     { ...said, data: { ...comment?.data, attachment: { name: 'a.png' }, textData: { emoji: {} } } },
   ];
   const cards = [{ id: id('a'), name: 'First', idList: 'l1', idMembersVoted: ['m1'] }];
-  expect((await read('trello', { ...board, cards, checklists: [], actions })).leftOut).toEqual({
+  expect((await read('trello', { ...board, cards, checklists: [], actions })).unimportedFields).toEqual({
     idMembersVoted: ['card "First"'],
     'attachment of a comment': ['card "First"'],
     'reactions of a comment': ['card "First"'],

@@ -1,7 +1,7 @@
 /** Reads the JSON of a Trello board. */
 import { type StoryStatus } from '@muster/contract';
 import { z } from 'zod';
-import { type ImportDraft, type DraftComment, type OpenedFile, type ReadItem } from '../draft.ts';
+import { type ImportDraft, type DraftComment, type OpenedFile, type ParsedItem } from '../draft.ts';
 import { appendTo } from '../nesting.ts';
 import { readJson, UnreadableFileError, type TextSource } from '../source.ts';
 import { listUnreadFields, listUnreadFieldsOfPart } from '../unread.ts';
@@ -159,7 +159,7 @@ export async function openTrello(source: TextSource): Promise<OpenedFile> {
   function statusOf({ idList, closed, dueComplete }: Card): {
     status: string | undefined;
     statusHint?: StoryStatus;
-    statusIs?: StoryStatus;
+    trackerStatus?: StoryStatus;
   } {
     const list = lists.get(idList);
     if (list === undefined) return { status: undefined };
@@ -167,11 +167,11 @@ export async function openTrello(source: TextSource): Promise<OpenedFile> {
     if (closed === true || list.closed === true)
       return {
         status: `${list.name} (archived)`,
-        statusIs: isDone || dueComplete === true ? 'done' : 'canceled',
+        trackerStatus: isDone || dueComplete === true ? 'done' : 'canceled',
       };
     if (isDone) return { status: list.name, statusHint: 'done' };
     return dueComplete === true
-      ? { status: `${list.name} (complete)`, statusIs: 'done' }
+      ? { status: `${list.name} (complete)`, trackerStatus: 'done' }
       : { status: list.name };
   }
   const draftOf = (card: Card): ImportDraft => ({
@@ -193,7 +193,7 @@ export async function openTrello(source: TextSource): Promise<OpenedFile> {
       body: data.text ?? '',
       at: date,
     })),
-    leftOut: [
+    unimportedFields: [
       ...listUnreadFields(card, knownCardFields),
       ...(checklists.get(card.id) ?? []).flatMap(listUnimportedChecklistFields),
       ...(comments.get(card.id) ?? []).flatMap(listUnimportedCommentFields),
@@ -208,7 +208,7 @@ export async function openTrello(source: TextSource): Promise<OpenedFile> {
             `The file has ${actions.length.toLocaleString('en')} actions, the most that Trello exports; older comments may be missing.`,
           ]
         : [],
-    async *read(): AsyncGenerator<ReadItem> {
+    async *read(): AsyncGenerator<ParsedItem> {
       for (const card of board.cards.toSorted((a, b) => placeOf(a) - placeOf(b) || compareByPosition(a, b))) {
         if (card.isTemplate === true) yield { place: describeCard(card), skipped: 'template' };
         else yield { draft: draftOf(card) };

@@ -114,7 +114,7 @@ function toTask(text: string, { isDone, phase, refs, topRef }: TaskContext): Tas
     });
     return {
       ...{ ...common, numbering: 'spec-kit', parentRef: topRef },
-      ...{ ref: specKit['ref'] ?? '', title: shorten(title === '' ? text : title) },
+      ...{ ref: specKit['ref'] ?? '', title: truncateTitle(title === '' ? text : title) },
       isParallel: marks.includes('P'),
       labels: marks.filter((mark) => mark !== 'P' && mark !== ''),
     };
@@ -124,16 +124,17 @@ function toTask(text: string, { isDone, phase, refs, topRef }: TaskContext): Tas
     const ref = kiro['ref'] ?? '';
     const top = ref.split('.')[0] ?? ref;
     const parentRef = topRef ?? (top !== ref && refs.has(top) ? top : null);
-    return { ...common, numbering: 'kiro', ref, title: shorten(kiro['text'] ?? ''), parentRef };
+    return { ...common, numbering: 'kiro', ref, title: truncateTitle(kiro['text'] ?? ''), parentRef };
   }
-  const title = shorten(stripMarkup(text));
+  const title = truncateTitle(stripMarkup(text));
   return { ...common, numbering: 'none', ref: uniqueRef(title, refs), title, parentRef: topRef };
 }
 
 const stripMarkup = (text: string): string => text.replaceAll(/\*\*|__/g, '').trim();
 
 const maxTitleLength = 300;
-const shorten = (text: string): string => Array.from(stripMarkup(text)).slice(0, maxTitleLength).join('');
+const truncateTitle = (text: string): string =>
+  Array.from(stripMarkup(text)).slice(0, maxTitleLength).join('');
 
 /** Returns a ref made of the title, because a plain list has no numbers. */
 function uniqueRef(title: string, refs: ReadonlySet<string>): string {

@@ -6,7 +6,7 @@ import { excerpt } from '../rules/excerpts.ts';
 import { maySeeProjectSql } from './visible.ts';
 
 /** The maximum length of a comment's text in an item. */
-const longestComment = 1_000;
+const maxCommentLength = 1_000;
 
 export interface InboxRange {
   readonly after: number | undefined;
@@ -54,7 +54,7 @@ function itemOf(row: ItemRow): InboxItem {
     starts_run: startsRun,
   } = row;
   if (!row.is_visible) return { seq, kind: 'withheld', at };
-  const complete = comment === null ? text : `${text}: ${excerpt(comment, longestComment)}`;
+  const complete = comment === null ? text : `${text}: ${excerpt(comment, maxCommentLength)}`;
   return { seq, kind, at, actor, story, executionId, text: complete, next, startsRun };
 }
 
@@ -88,7 +88,7 @@ export async function readInbox(
     sql<Row>`select t.last_seq, i.* from (select coalesce((select s.last_seq from inbox_streams s
          where ${orgFilter('s')} and s.recipient_id = ${recipient}), 0) as last_seq) t
        left join lateral (
-         select i.seq, i.kind, i.at, i.actor, i.execution_id, i.text, left(c.body, ${longestComment + 1}) as comment, i.next,
+         select i.seq, i.kind, i.at, i.actor, i.execution_id, i.text, left(c.body, ${maxCommentLength + 1}) as comment, i.next,
            case when s.id is not null then
              jsonb_build_object('id', s.id, 'key', p.key || '-' || s.number, 'title', s.title) end as story,
            ${isVisible} as is_visible, ${startsRunSql(caller)} as starts_run

@@ -17,7 +17,7 @@ export const maxPendingEvents = 1_000;
  * The number of due events above which no more are added, because they are enough for a few rounds of
  * deliveries.
  */
-const enoughDueEvents = 256;
+const targetDueEvents = 256;
 /** The maximum number of activity entries that one round of deliveries scans. */
 export const maxScannedEntries = 500;
 const maxStoredTries = 20;
@@ -183,8 +183,8 @@ interface FollowedStream {
   readonly table: Part;
   /** The column of a delivery with the entry's position. */
   readonly positionColumn: Part;
-  readonly after: number;
-  readonly upTo: number;
+  readonly afterSeq: number;
+  readonly endSeq: number;
   /** The kind of the entry's message. */
   readonly kind: Part;
   readonly projectId: Part;
@@ -199,7 +199,7 @@ const isForChatSql = sql.part`(e.kind <> 'comment.created' or e.data ->> 'kind' 
 const activityStream = (webhook: HeldWebhook): FollowedStream => ({
   table: sql.part`activity`,
   positionColumn: sql.part`activity_seq`,
-  ...{ after: webhook.cursor_seq, upTo: webhook.activityEndSeq },
+  ...{ afterSeq: webhook.cursor_seq, endSeq: webhook.activityEndSeq },
   ...{ kind: sql.part`e.kind`, projectId: sql.part`e.project_id` },
   filter: sql.part`${webhook.project_id === null ? sql.part`true` : sql.part`e.project_id = ${webhook.project_id}::uuid`}
     and ${webhook.format === 'standard' ? sql.part`true` : isForChatSql}`,
@@ -210,7 +210,7 @@ const activityStream = (webhook: HeldWebhook): FollowedStream => ({
 const auditStream = (webhook: HeldWebhook, after: number): FollowedStream => ({
   table: sql.part`audit`,
   positionColumn: sql.part`audit_seq`,
-  ...{ after, upTo: webhook.auditEndSeq },
+  ...{ afterSeq: after, endSeq: webhook.auditEndSeq },
   ...{ kind: sql.part`'audit.' || e.outcome`, projectId: sql.part`null::uuid` },
   ...{ filter: sql.part`true`, mayReceive: sql.part`true` },
 });
@@ -241,12 +241,12 @@ function scanStream(
   const kinds = sql.part`${webhook.kinds}::text[]`;
   return db.one(
     sql<WebhookTurnResult>`with waiting as materialized (
-        select count(*) as n, count(*) filter (where d.next_at <= now()) >= ${sql.literal(enoughDueEvents)} as is_enough from (select d.next_at from webhook_deliveries d
+        select count(*) as n, count(*) filter (where d.next_at <= now()) >= ${sql.literal(targetDueEvents)} as is_enough from (select d.next_at from webhook_deliveries d
         where ${orgFilter('d')} and d.webhook_id = ${webhook.id} and d.state = 'pending' and d.seq is not null
         limit ${sql.literal(maxPendingEvents)}) d),
       looked as materialized (
         select e.seq, e.id, ${stream.kind} as kind, ${stream.projectId} as project_id, e.at from ${stream.table} e
-        where ${orgFilter('e')} and e.seq > ${stream.after}::bigint and ${stream.filter} and e.seq <= ${stream.upTo}::bigint
+        where ${orgFilter('e')} and e.seq > ${stream.afterSeq}::bigint and ${stream.filter} and e.seq <= ${stream.endSeq}::bigint
         order by e.seq limit (select case when w.is_enough then 0 else ${sql.literal(maxScannedEntries)} end from waiting w)),
       chosen as materialized (
         select e.*, row_number() over (order by e.seq) as nth from looked e
@@ -312,7 +312,7 @@ export interface WebhookAfterTurn {
   readonly auditCursorSeq: number | null;
   readonly sentSeq: number;
   readonly hasMaxPendingEvents: boolean;
-  readonly failuresInARow: number;
+  readonly consecutiveFailures: number;
   readonly lastSuccessAt: string | null;
   readonly lastFailureAt: string | null;
   readonly isPaused: boolean;
@@ -338,7 +338,7 @@ function nextDueSql({ id, isPaused, isStrictOrder }: WebhookAfterTurn): Part {
 }
 
 export const updateWebhookAfterTurn = (end: WebhookAfterTurn): Query<unknown> => sql`
-  update webhooks set cursor_seq = ${end.cursorSeq}, audit_cursor_seq = ${end.auditCursorSeq}::bigint, sent_seq = ${end.sentSeq}, is_full = ${end.hasMaxPendingEvents}, failing = ${end.failuresInARow},
+  update webhooks set cursor_seq = ${end.cursorSeq}, audit_cursor_seq = ${end.auditCursorSeq}::bigint, sent_seq = ${end.sentSeq}, is_full = ${end.hasMaxPendingEvents}, failing = ${end.consecutiveFailures},
     last_success_at = coalesce(${end.lastSuccessAt}::timestamptz, last_success_at),
     last_failure_at = coalesce(${end.lastFailureAt}::timestamptz, last_failure_at),
     worker_until = case when ${end.releasesHold}::boolean then null else worker_until end,

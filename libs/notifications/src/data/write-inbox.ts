@@ -8,7 +8,7 @@ import { noAgentId, workTargetsSql } from '@muster/tenancy';
 import { type InboxDraft, type InboxRecipients } from '../rules/inbox-rules.ts';
 
 /** Selects the work of executions `e` with the agent or member that held it last. */
-const workOf = (executions: Part, condition: Part = sql.part`true`): Part => sql.part`
+const workOfExecutionsSql = (executions: Part, condition: Part = sql.part`true`): Part => sql.part`
   select coalesce(h.agent_id, h.member_id), h.member_id, e.target_type, e.target_id, e.needs_rework,
     exists (select from leases l where ${orgFilter('l')} and l.unit_type = e.target_type and l.unit_id = e.target_id
       and l.state = 'held' and l.expires_at > clock_timestamp())
@@ -18,48 +18,48 @@ const workOf = (executions: Part, condition: Part = sql.part`true`): Part => sql
     where ${orgFilter('c')} and c.execution_id = e.id and ${condition} order by c.attempt desc limit 1) h`;
 
 /** Selects the newest execution of each target, if it is open or ended in this transaction. */
-const openWorkOn = (targets: Part): Part => sql.part`(${targets}) t
+const openWorkOnTargetsSql = (targets: Part): Part => sql.part`(${targets}) t
   join lateral (select e.* from executions e where ${orgFilter('e')} and e.target_type = t.type and e.target_id = t.id
     order by e.id desc limit 1) e on e.completed_at is null or e.completed_at >= now()::timestamptz(3)`;
 
-const namedExecution = sql.part`(select e.* from executions e where ${orgFilter('e')} and e.id = w.ids[1]) e`;
-const noWork = sql.part`null::text, null::uuid, false, false`;
+const namedExecutionSql = sql.part`(select e.* from executions e where ${orgFilter('e')} and e.id = w.ids[1]) e`;
+const emptyWorkColumns = sql.part`null::text, null::uuid, false, false`;
 
 /**
  * Each query returns recipients with the member whose rights decide, and the recipient's work. An agent comes with
  * its member.
  */
 const recipientQueries: Record<InboxRecipients, Part> = {
-  members: sql.part`select u.id, u.id, ${noWork} from unnest(w.ids) u(id)`,
+  members: sql.part`select u.id, u.id, ${emptyWorkColumns} from unnest(w.ids) u(id)`,
 
-  agents: sql.part`select a.id, a.member_id, ${noWork} from agents a where ${orgFilter('a')} and a.id = any (w.ids)`,
+  agents: sql.part`select a.id, a.member_id, ${emptyWorkColumns} from agents a where ${orgFilter('a')} and a.id = any (w.ids)`,
 
-  holder: workOf(namedExecution),
+  holder: workOfExecutionsSql(namedExecutionSql),
 
-  previousHolder: workOf(
-    namedExecution,
+  previousHolder: workOfExecutionsSql(
+    namedExecutionSql,
     sql.part`coalesce(nullif(c.agent_id, ${noAgentId}::uuid), c.member_id) is distinct from w.ids[2]`,
   ),
 
-  workers: workOf(
-    openWorkOn(
+  workers: workOfExecutionsSql(
+    openWorkOnTargetsSql(
       sql.part`${workTargetsSql(sql.part`w.ids[1]`)} union select 'delivery_group', w.ids[1] where w.story_id is null`,
     ),
   ),
 
-  storyWorkers: workOf(openWorkOn(sql.part`select 'story' as type, w.ids[1] as id`)),
+  storyWorkers: workOfExecutionsSql(openWorkOnTargetsSql(sql.part`select 'story' as type, w.ids[1] as id`)),
 
-  assignees: sql.part`select i.id, i.member_id, ${noWork} from assignments t
+  assignees: sql.part`select i.id, i.member_id, ${emptyWorkColumns} from assignments t
     left join agents g on ${orgFilter('g')} and g.id = t.agent_id
     cross join lateral (values (t.agent_id, g.member_id), (t.member_id, t.member_id)) i (id, member_id)
     where ${orgFilter('t')} and t.target_type in ('story', 'delivery_group') and t.target_id = w.ids[1] and i.id is not null`,
 
-  asker: sql.part`select coalesce((c.author ->> 'agentId')::uuid, c.author_member_id), c.author_member_id, ${noWork}
+  asker: sql.part`select coalesce((c.author ->> 'agentId')::uuid, c.author_member_id), c.author_member_id, ${emptyWorkColumns}
     from comments c where ${orgFilter('c')} and c.id = w.ids[1] and c.kind = 'question' and c.deleted_at is null`,
 };
 
 /** The call that answers item `c`, for the work of its recipient. */
-const nextCall = sql.part`case
+const nextCallSql = sql.part`case
   when c.resume is not null and c.target_type is not null and not c.is_held and (c.resume = 'work' or c.needs_rework) then
     jsonb_build_object('operation', 'deliveryExecutions.acquire', 'params', jsonb_build_object('targetType', c.target_type,
       'targetId', case c.target_type when 'story' then c.ref else c.target_id::text end)
@@ -112,6 +112,6 @@ export function writeInbox(actor: Actor, drafts: readonly InboxDraft[]): Query<u
      insert into inbox_items (org_id, recipient_id, seq, kind, actor, project_id, story_id, execution_id, comment_id, text, next)
      select ${currentOrgId}, c.recipient_id,
        n.last_seq + 1 - row_number() over (partition by c.recipient_id order by c.ord desc), c.kind, ${actor}::jsonb,
-       c.project_id, c.story_id, c.execution_id, c.comment_id, c.text, ${nextCall}
+       c.project_id, c.story_id, c.execution_id, c.comment_id, c.text, ${nextCallSql}
      from chosen c join counted n on n.recipient_id = c.recipient_id`;
 }

@@ -37,13 +37,13 @@ const sentences: { readonly [Kind in EventKind]?: Predicate<Kind> } = {
 };
 
 /** Writes a kind as words: `group.stateChanged` as `group state changed`. */
-const wordsOfKind = (kind: string): string =>
+const describeKind = (kind: string): string =>
   kind.replaceAll('.', ' ').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 type Event = Pick<ActivityItem, 'kind' | 'actor' | 'subject' | 'data'>;
 
 /** The contract checked the data of an event by its kind when it was emitted; the activity's type does not say so. */
-const apply = (
+const applyPhrase = (
   table: { readonly [Kind in EventKind]?: Predicate<Kind> },
   { kind, subject, data }: Event,
 ): string | undefined =>
@@ -54,11 +54,11 @@ const apply = (
 
 export function chatMessageOfEvent(event: Event, link: string | null): ChatMessage {
   const { actor, subject, kind } = event;
-  const predicate = apply(predicates, event);
+  const predicate = applyPhrase(predicates, event);
   const title =
-    apply(sentences, event) ??
+    applyPhrase(sentences, event) ??
     (predicate === undefined
-      ? `${actor.name}: ${wordsOfKind(kind)} (${subjectName(subject)})`
+      ? `${actor.name}: ${describeKind(kind)} (${subjectName(subject)})`
       : `${actor.name} ${predicate}`);
   return { title, text: subject.key === null ? '' : excerpt(subject.title, 200), link };
 }

@@ -47,7 +47,7 @@ export interface InboxDraft {
 }
 
 /** The maximum length of a reviewer's note in an item. */
-const longestNote = 1_000;
+const maxNoteLength = 1_000;
 
 const refOf = ({ key, id }: Subject): string => key ?? id;
 
@@ -55,7 +55,7 @@ type Content = Pick<InboxDraft, 'kind' | 'text' | 'next'> &
   Partial<Pick<InboxDraft, 'executionId' | 'commentId' | 'resume' | 'nextWhileHeld'>>;
 
 /** Creates the draft for these recipients. Without ids, or outside of projects, the list is empty. */
-function draft(
+function createDraft(
   subject: Subject,
   to: InboxRecipients,
   ids: readonly (string | null)[],
@@ -88,7 +88,7 @@ const createReadExecutionCall = (executionId: string): NextCall => ({
   params: { executionId },
 });
 
-function mentioned(
+function mentionDrafts(
   { subject, actor }: RuleInput<EventKind>,
   data: { readonly commentId: string; readonly mentions: readonly string[] },
   rootId: string,
@@ -100,8 +100,8 @@ function mentioned(
     commentId: data.commentId,
   };
   return [
-    ...draft(subject, 'agents', data.mentions, content),
-    ...draft(subject, 'members', data.mentions, content),
+    ...createDraft(subject, 'agents', data.mentions, content),
+    ...createDraft(subject, 'members', data.mentions, content),
   ];
 }
 
@@ -126,8 +126,8 @@ const observed: Readonly<Record<string, (subject: Subject, executionId: string) 
   }),
 };
 
-const specChanged = ({ subject }: RuleInput<'spec.updated' | 'spec.restored'>): InboxDraft[] =>
-  draft(subject, 'workers', [subject.id], {
+const specChangeDrafts = ({ subject }: RuleInput<'spec.updated' | 'spec.restored'>): InboxDraft[] =>
+  createDraft(subject, 'workers', [subject.id], {
     kind: 'spec_changed',
     text: `The spec of ${subjectName(subject)} changed`,
     next: { operation: 'storySpec.get', params: { storyId: refOf(subject) } },
@@ -143,13 +143,16 @@ function assigned(
     kind === 'assigned'
       ? { kind, text: `${subjectName(subject)} was assigned to you`, next: acquireCall(subject) }
       : { kind, text: `${subjectName(subject)} is no longer assigned to you`, next: null };
-  return [...draft(subject, 'members', [memberId], content), ...draft(subject, 'agents', [agentId], content)];
+  return [
+    ...createDraft(subject, 'members', [memberId], content),
+    ...createDraft(subject, 'agents', [agentId], content),
+  ];
 }
 
 /** Returns the id unless it is the other id too. */
-const unless = (id: string | null, other: string | null): string | null => (id === other ? null : id);
+const nullIfEqual = (id: string | null, other: string | null): string | null => (id === other ? null : id);
 
-function leaseLost(
+function leaseLossDrafts(
   subject: Subject,
   holder: { readonly memberId: string; readonly agentId: string | null },
   executionId: string | null,
@@ -162,16 +165,16 @@ function leaseLost(
     ...(executionId !== null && { executionId }),
   };
   return holder.agentId === null
-    ? draft(subject, 'members', [holder.memberId], content)
-    : draft(subject, 'agents', [holder.agentId], content);
+    ? createDraft(subject, 'members', [holder.memberId], content)
+    : createDraft(subject, 'agents', [holder.agentId], content);
 }
 
 const inboxRules: EventRules<InboxDraft> = {
   'review.decided': ({ subject, data, actor }) => {
     const verb = verdictVerbs[data.verdict];
     if (verb === undefined) return [];
-    const note = data.note === null ? '' : `: ${excerpt(data.note, longestNote)}`;
-    return draft(subject, 'workers', [subject.id], {
+    const note = data.note === null ? '' : `: ${excerpt(data.note, maxNoteLength)}`;
+    return createDraft(subject, 'workers', [subject.id], {
       kind: 'verdict',
       text: `${actor.name} ${verb} ${subjectName(subject)}${note}`,
       next: readContextCall(subject),
@@ -180,11 +183,13 @@ const inboxRules: EventRules<InboxDraft> = {
   },
   'execution.observed': ({ subject, data: { executionId, kind } }) => {
     const content = observed[kind]?.(subject, executionId);
-    return content === undefined ? [] : draft(subject, 'holder', [executionId], { ...content, executionId });
+    return content === undefined
+      ? []
+      : createDraft(subject, 'holder', [executionId], { ...content, executionId });
   },
   'execution.completed': ({ subject, data: { executionId, outcome }, actor }) =>
     outcome === 'succeeded'
-      ? draft(subject, 'holder', [executionId], {
+      ? createDraft(subject, 'holder', [executionId], {
           kind: 'merged',
           text: `${actor.name} completed the work on ${subjectName(subject)}`,
           next: null,
@@ -192,7 +197,7 @@ const inboxRules: EventRules<InboxDraft> = {
         })
       : [],
   'execution.stopRequested': ({ subject, data: { executionId }, actor }) =>
-    draft(subject, 'holder', [executionId], {
+    createDraft(subject, 'holder', [executionId], {
       kind: 'stop',
       text: `${actor.name} asks you to stop the work on ${subjectName(subject)}`,
       executionId,
@@ -200,7 +205,7 @@ const inboxRules: EventRules<InboxDraft> = {
       nextWhileHeld: { operation: 'deliveryExecutions.release', params: { executionId } },
     }),
   'execution.stopLifted': ({ subject, data: { executionId }, actor }) =>
-    draft(subject, 'previousHolder', [executionId, actor.agentId ?? actor.memberId], {
+    createDraft(subject, 'previousHolder', [executionId, actor.agentId ?? actor.memberId], {
       kind: 'stop_lifted',
       text: `${actor.name} lifted the stop of ${subjectName(subject)}`,
       executionId,
@@ -215,23 +220,23 @@ const inboxRules: EventRules<InboxDraft> = {
       next: acquireCall(subject),
     };
     return [
-      ...draft(subject, 'members', [toMemberId], content),
-      ...draft(subject, 'agents', [toAgentId], content),
+      ...createDraft(subject, 'members', [toMemberId], content),
+      ...createDraft(subject, 'agents', [toAgentId], content),
     ];
   },
   'execution.superseded': ({ subject, data, actor }) =>
-    leaseLost(
+    leaseLossDrafts(
       subject,
       { memberId: data.fromMemberId, agentId: data.fromAgentId },
       data.executionId,
       `${actor.name} ${data.joining ? 'ended your expired lease' : 'took over the work'} on ${subjectName(subject)}`,
     ),
   'lease.expired': ({ subject, data }) =>
-    leaseLost(subject, data, data.executionId, `Your lease on ${subjectName(subject)} has expired`),
+    leaseLossDrafts(subject, data, data.executionId, `Your lease on ${subjectName(subject)} has expired`),
   'group.leaseAcquired': ({ subject, data: { fromMemberId, fromAgentId }, actor }) =>
     fromMemberId === null
       ? []
-      : leaseLost(
+      : leaseLossDrafts(
           subject,
           { memberId: fromMemberId, agentId: fromAgentId },
           null,
@@ -239,7 +244,7 @@ const inboxRules: EventRules<InboxDraft> = {
         ),
   'group.stateChanged': ({ subject, data: { to, coordinator }, actor }) => [
     ...(to === 'abandoned'
-      ? draft(subject, 'workers', [subject.id], {
+      ? createDraft(subject, 'workers', [subject.id], {
           kind: 'lease_lost',
           text: `${actor.name} abandoned ${subjectName(subject)}`,
           next: null,
@@ -247,7 +252,7 @@ const inboxRules: EventRules<InboxDraft> = {
       : []),
     ...(coordinator === null
       ? []
-      : leaseLost(
+      : leaseLossDrafts(
           subject,
           coordinator,
           null,
@@ -256,7 +261,7 @@ const inboxRules: EventRules<InboxDraft> = {
   ],
   'story.statusChanged': ({ subject, data, actor }) =>
     data.to === 'canceled'
-      ? draft(subject, 'storyWorkers', [subject.id], {
+      ? createDraft(subject, 'storyWorkers', [subject.id], {
           kind: 'lease_lost',
           text: `${actor.name} canceled ${subjectName(subject)}`,
           next: null,
@@ -275,21 +280,21 @@ const inboxRules: EventRules<InboxDraft> = {
       commentId,
     };
     return [
-      ...draft(subject, 'members', [directedTo], addressed),
-      ...draft(subject, 'agents', [directedTo], addressed),
-      ...draft(subject, 'asker', [parentId], {
+      ...createDraft(subject, 'members', [directedTo], addressed),
+      ...createDraft(subject, 'agents', [directedTo], addressed),
+      ...createDraft(subject, 'asker', [parentId], {
         kind: 'question_answered',
         text: `${actor.name} answered your question on ${subjectName(subject)}`,
         next: readContextCall(subject),
         commentId,
       }),
-      ...mentioned(input, data, rootId),
+      ...mentionDrafts(input, data, rootId),
     ];
   },
   // The event contains only the new mentions.
-  'comment.updated': (input) => mentioned(input, input.data, input.data.commentId),
+  'comment.updated': (input) => mentionDrafts(input, input.data, input.data.commentId),
   'comment.resolved': ({ subject, data: { commentId }, actor }) =>
-    draft(subject, 'asker', [commentId], {
+    createDraft(subject, 'asker', [commentId], {
       kind: 'question_answered',
       text: `${actor.name} resolved your question on ${subjectName(subject)}`,
       next: readContextCall(subject),
@@ -300,14 +305,14 @@ const inboxRules: EventRules<InboxDraft> = {
     ...assigned(
       subject,
       'assigned',
-      unless(data.memberId, data.previousMemberId),
-      unless(data.agentId, data.previousAgentId),
+      nullIfEqual(data.memberId, data.previousMemberId),
+      nullIfEqual(data.agentId, data.previousAgentId),
     ),
     ...assigned(
       subject,
       'unassigned',
-      unless(data.previousMemberId, data.memberId),
-      unless(data.previousAgentId, data.agentId),
+      nullIfEqual(data.previousMemberId, data.memberId),
+      nullIfEqual(data.previousAgentId, data.agentId),
     ),
   ],
   'assignment.cleared': ({ subject, data }) =>
@@ -319,12 +324,12 @@ const inboxRules: EventRules<InboxDraft> = {
       next: acquireCall(subject),
     };
     return [
-      ...draft(subject, 'workers', [subject.id], { ...content, next: null, resume: 'work' }),
-      ...draft(subject, 'assignees', [subject.id], content),
+      ...createDraft(subject, 'workers', [subject.id], { ...content, next: null, resume: 'work' }),
+      ...createDraft(subject, 'assignees', [subject.id], content),
     ];
   },
-  'spec.updated': specChanged,
-  'spec.restored': specChanged,
+  'spec.updated': specChangeDrafts,
+  'spec.restored': specChangeDrafts,
 };
 
 /** Returns the inbox drafts of an event. */

@@ -1,6 +1,6 @@
 /** Work under leases that a member or an agent holds. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type HeldWork, mostHeldWork } from '@muster/contract';
+import { type HeldWork, maxHeldWork } from '@muster/contract';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 
 type Row = Omit<HeldWork, 'executionId' | 'runId' | 'expiresAt'> & {
@@ -20,7 +20,7 @@ export async function findHeldWork(db: Db, caller: Caller): Promise<HeldWork[]> 
        left join delivery_groups g on ${orgFilter('g')} and l.unit_type = 'delivery_group' and g.id = l.unit_id
        where ${orgFilter('l')} and l.state = 'held' and l.member_id = ${caller.memberId} and l.agent_id is not distinct from ${caller.agentId}::uuid
          and l.project_id in (select v.project_id from ${projectsVisibleTo(caller)} v)
-       order by l.granted_at desc, e.id limit ${mostHeldWork}`,
+       order by l.granted_at desc, e.id limit ${maxHeldWork}`,
   );
   return rows.flatMap(
     ({ key, title, state, execution_id: executionId, run_id: runId, expires_at: expiresAt }) =>

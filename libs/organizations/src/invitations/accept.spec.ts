@@ -9,7 +9,7 @@ import { acceptInvitation } from './accept.ts';
 import { prepareInvitationMail } from './mail.ts';
 
 const world = useWorld(organizationsHandlers);
-const facts = { requestId: 'spec', ip: '127.0.0.1', userAgent: 'spec' };
+const requestFacts = { requestId: 'spec', ip: '127.0.0.1', userAgent: 'spec' };
 const baseUrl = 'https://muster.example';
 
 const accept = (
@@ -17,24 +17,24 @@ const accept = (
   name: unknown = 'Noor',
   reactions: readonly EventReaction[] = [],
   pool?: Pool,
-) => acceptInvitation(pool ?? world.database.app, { token, name }, facts, reactions);
+) => acceptInvitation(pool ?? world.database.app, { token, name }, requestFacts, reactions);
 const mailOf = (orgId: string, invitationId: string) =>
   inOrganizationAsSystem(world.database.owner, orgId, (db) =>
     prepareInvitationMail(db, { orgId, invitationId, baseUrl }),
   );
-const secretIn = (link: string | undefined): string =>
+const extractSecret = (link: string | undefined): string =>
   new URLSearchParams(new URL(link ?? '').hash.slice(1)).get('token') ?? '';
 
-async function invited(
+async function arrangeInvitation(
   { orgId, ana }: PeopleOf<typeof world>,
   what: { email?: string; role?: GivenRole; teamIds?: string[]; projectIds?: string[] } = {},
 ): Promise<{ id: string; secret: string }> {
   const { invitation } = await ana.members.invite({ email: 'noor@example.com', ...what });
-  return { id: invitation.id, secret: secretIn((await mailOf(orgId, invitation.id))?.link) };
+  return { id: invitation.id, secret: extractSecret((await mailOf(orgId, invitation.id))?.link) };
 }
-const seats = (orgId: string, count: number) =>
+const setSeatCount = (orgId: string, count: number) =>
   world.rows('update subscriptions set seats = $2 where org_id = $1', orgId, count);
-const expire = (id: string) =>
+const expireInvitation = (id: string) =>
   world.rows(
     `update invitations set expires_at = now() - interval '1 s', sent_at = now() - interval '7 days' where id = $1`,
     id,
@@ -45,7 +45,7 @@ describe('a policy that was tightened', () => {
   it('keeps out whom a pending invitation of another domain would let in, and sends it no more', async () => {
     const people = await world.org();
     const { ana } = people;
-    const { id, secret } = await invited(people);
+    const { id, secret } = await arrangeInvitation(people);
     await ana.policy.update({ allowedEmailDomains: ['elsewhere.example'] });
     await expect(accept(secret)).rejects.toMatchObject(refusedWith('policy', 422));
     await expect(ana.invitations.resend({ invitationId: id })).rejects.toMatchObject({
@@ -64,13 +64,13 @@ describe('the e-mail of an invitation', () => {
     const mail = await mailOf(people.orgId, invitation.id);
     expect(mail).toMatchObject({ to: 'noor@example.com', subject: 'Ben invited you to Acme on Muster' });
     expect(mail?.link).toMatch(/^https:\/\/muster\.example\/invitations\/accept#token=inv_[0-9A-Za-z]{32}$/);
-    expect((await accept(secretIn(mail?.link))).member.email).toBe('noor@example.com');
+    expect((await accept(extractSecret(mail?.link))).member.email).toBe('noor@example.com');
   });
 
   it('has another secret each time, and only the newest counts', async () => {
     const people = await world.org();
-    const { id, secret: first } = await invited(people);
-    const second = secretIn((await mailOf(people.orgId, id))?.link);
+    const { id, secret: first } = await arrangeInvitation(people);
+    const second = extractSecret((await mailOf(people.orgId, id))?.link);
     await expect(accept(first)).rejects.toMatchObject({ status: 404 });
     expect((await accept(second)).member.name).toBe('Noor');
   });
@@ -78,22 +78,22 @@ describe('the e-mail of an invitation', () => {
   it('is not written for one that is not pending any more, nor for an organization that is gone', async () => {
     const people = await world.org();
     const { orgId, ana } = people;
-    const expired = await invited(people);
-    await expire(expired.id);
-    const revoked = await invited(people, { email: 'elif@example.com' });
+    const expired = await arrangeInvitation(people);
+    await expireInvitation(expired.id);
+    const revoked = await arrangeInvitation(people, { email: 'elif@example.com' });
     await ana.invitations.revoke({ invitationId: revoked.id });
-    const accepted = await invited(people, { email: 'dov@example.com' });
+    const accepted = await arrangeInvitation(people, { email: 'dov@example.com' });
     await accept(accepted.secret, 'Dov');
     for (const { id } of [expired, revoked, accepted]) expect(await mailOf(orgId, id)).toBeNull();
     expect(await mailOf(orgId, newId())).toBeNull();
-    const pending = await invited(people, { email: 'kim@example.com' });
+    const pending = await arrangeInvitation(people, { email: 'kim@example.com' });
     await world.rows('update orgs set deleted_at = now() where id = $1', orgId);
     expect(await mailOf(orgId, pending.id)).toBeNull();
   });
 
   it('is of its own organization', async () => {
     const [mine, theirs] = [await world.org(), await world.org()];
-    const { id } = await invited(theirs);
+    const { id } = await arrangeInvitation(theirs);
     expect(await mailOf(mine.orgId, id)).toBeNull();
   });
 });
@@ -101,7 +101,7 @@ describe('the e-mail of an invitation', () => {
 describe('accepting an invitation', () => {
   it('makes a member with a token that works', async () => {
     const people = await world.org();
-    const { id, secret } = await invited(people);
+    const { id, secret } = await arrangeInvitation(people);
     const { member, apiToken } = await accept(secret, ' Noor  Ali ');
     expect(member).toMatchObject({
       email: 'noor@example.com',
@@ -124,7 +124,7 @@ describe('accepting an invitation', () => {
     ['member', ['write']],
     ['viewer', ['write']],
   ] as const)('gives a new %s a token of scope %j', async (role, scopes) => {
-    const { secret } = await invited(await world.org(), { role });
+    const { secret } = await arrangeInvitation(await world.org(), { role });
     const { member } = await accept(secret);
     expect(member.role).toBe(role);
     expect(await world.rows('select scopes from tokens where member_id = $1', member.id)).toEqual([
@@ -151,7 +151,7 @@ describe('accepting an invitation', () => {
         id,
         `P${index}`,
       );
-    const { secret } = await invited(people, { role, teamIds, projectIds });
+    const { secret } = await arrangeInvitation(people, { role, teamIds, projectIds });
     // Teams and projects that were deleted do not prevent the acceptance.
     await world.rows('delete from teams where id = $1', teamIds[1]);
     await world.rows('delete from projects where id = $1', projectIds[1]);
@@ -166,7 +166,7 @@ describe('accepting an invitation', () => {
 
   it('is told by the name and not by the address, and audited as what the new member did', async () => {
     const people = await world.org();
-    const { id, secret } = await invited(people);
+    const { id, secret } = await arrangeInvitation(people);
     const { member } = await accept(secret);
     const actor = { kind: 'member', memberId: member.id, agentId: null, name: 'Noor' };
     const [, told] = await world.rows(
@@ -190,7 +190,7 @@ describe('accepting an invitation', () => {
 
   it('lets what follows from events run in the same transaction', async () => {
     const people = await world.org();
-    const { secret } = await invited(people);
+    const { secret } = await arrangeInvitation(people);
     const seen: string[] = [];
     const refuses: EventReaction = async ({ actor, domainEvents }) => {
       seen.push(...domainEvents.map(({ kind }) => `${kind} ${actor.name}`));
@@ -203,7 +203,7 @@ describe('accepting an invitation', () => {
 
   it('happens once, and says so afterwards', async () => {
     const people = await world.org();
-    const { secret } = await invited(people);
+    const { secret } = await arrangeInvitation(people);
     const outcomes = await world.runUnderContention(
       { table: 'subscriptions', id: people.orgId, column: 'org_id' },
       () => accept(secret, 'Noor'),
@@ -224,14 +224,14 @@ describe('accepting an invitation', () => {
   it('is refused when it was taken back, is over, or was replaced', async () => {
     const people = await world.org();
     const { ana } = people;
-    const revoked = await invited(people);
+    const revoked = await arrangeInvitation(people);
     await ana.invitations.revoke({ invitationId: revoked.id });
     await expect(accept(revoked.secret)).rejects.toMatchObject({
       status: 409,
       details: { reason: 'already_resolved', state: 'revoked' },
     });
-    const expired = await invited(people, { email: 'elif@example.com' });
-    await expire(expired.id);
+    const expired = await arrangeInvitation(people, { email: 'elif@example.com' });
+    await expireInvitation(expired.id);
     await expect(accept(expired.secret)).rejects.toMatchObject(refusedWith('expired', 422));
     await ana.invitations.resend({ invitationId: expired.id });
     await expect(accept(expired.secret)).rejects.toMatchObject({ status: 404 });
@@ -239,7 +239,7 @@ describe('accepting an invitation', () => {
 
   it('comes too late when its time runs out while it waits for its turn', async () => {
     const people = await world.org();
-    const { id, secret } = await invited(people);
+    const { id, secret } = await arrangeInvitation(people);
     const holder = await world.database.owner.connect();
     await holder.query('begin');
     await holder.query('select from subscriptions where org_id = $1 for update', [people.orgId]);
@@ -259,7 +259,7 @@ describe('accepting an invitation', () => {
 
   it('comes too late when it is sent again while it waits for its turn', async () => {
     const people = await world.org();
-    const { id, secret } = await invited(people);
+    const { id, secret } = await arrangeInvitation(people);
     const [accepted] = await world.runUnderContention<unknown>(
       { table: 'subscriptions', id: people.orgId, column: 'org_id' },
       () => accept(secret),
@@ -276,28 +276,28 @@ describe('accepting an invitation', () => {
 
   it('needs the seat that it reserved, which operators may have taken back', async () => {
     const people = await world.org();
-    const { secret } = await invited(people);
-    const viewer = await invited(people, { email: 'dov@example.com', role: 'viewer' });
-    await seats(people.orgId, 3);
+    const { secret } = await arrangeInvitation(people);
+    const viewer = await arrangeInvitation(people, { email: 'dov@example.com', role: 'viewer' });
+    await setSeatCount(people.orgId, 3);
     await expect(accept(secret)).rejects.toMatchObject({
       status: 422,
       details: { reason: 'seats_exhausted', purchased: 3, used: 3, pending: 1 },
     });
     expect((await accept(viewer.secret, 'Dov')).member.role).toBe('viewer');
-    await seats(people.orgId, 4);
+    await setSeatCount(people.orgId, 4);
     expect((await accept(secret)).member.role).toBe('member');
   });
 
   it('is refused to somebody who became a member otherwise', async () => {
     const people = await world.org();
-    const { secret } = await invited(people);
+    const { secret } = await arrangeInvitation(people);
     await world.member(people.orgId, 'Noor', 'member');
     await expect(accept(secret)).rejects.toMatchObject(refusedWith('already_exists', 409));
   });
 
   it('knows no secret that was made up, nor one of an organization that is gone', async () => {
     const people = await world.org();
-    const { secret } = await invited(people);
+    const { secret } = await arrangeInvitation(people);
     for (const wrong of ['nonsense', 'inv_', `inv_${'0'.repeat(32)}`, `${secret}0`, people.ana.me.token])
       await expect(accept(wrong)).rejects.toMatchObject({ status: 404 });
     await world.rows('update orgs set deleted_at = now() where id = $1', people.orgId);
@@ -314,7 +314,9 @@ describe('accepting an invitation', () => {
     ['an empty token', '', 'Noor'],
     ['a token that is no text', 7, 'Noor'],
   ])('takes nothing with %s', async (_what, token, name) => {
-    await expect(acceptInvitation(world.database.app, { token, name }, facts, [])).rejects.toMatchObject({
+    await expect(
+      acceptInvitation(world.database.app, { token, name }, requestFacts, []),
+    ).rejects.toMatchObject({
       status: 400,
     });
   });

@@ -19,7 +19,7 @@ export interface NodeSummary {
   readonly organizations: number | null;
   readonly bytes: number | null;
   /** True if new organizations may be placed on this server. */
-  readonly takesNew: boolean;
+  readonly acceptsNewOrganizations: boolean;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface NodesOverview {
   readonly moves: readonly OrganizationMove[];
 }
 
-interface OrganizationPlaceRow {
+interface OrganizationPlacementRow {
   readonly org_id: string;
   readonly node: string;
   readonly moving_to: string | null;
@@ -47,7 +47,9 @@ interface OrganizationPlaceRow {
 /** Lists all servers, the primary server first. Throws if the primary server does not answer. */
 export async function listNodes(pool: Pool): Promise<NodesOverview> {
   const [places, closed] = await runAsOperator(pool, async (db) => [
-    await db.all(sql<OrganizationPlaceRow>`select org_id, node, moving_to, left_from from app.org_places`),
+    await db.all(
+      sql<OrganizationPlacementRow>`select org_id, node, moving_to, left_from from app.org_places`,
+    ),
     await db.all(sql<{ node: string }>`select node from app.closed_nodes`),
   ]);
   const nodes = await Promise.all(
@@ -60,9 +62,9 @@ export async function listNodes(pool: Pool): Promise<NodesOverview> {
         ]);
         const placed = new Map(places.map((place) => [place.org_id, place.node]));
         const organizations = there.filter(({ id }) => (placed.get(id) ?? homeNodeName) === name).length;
-        return { name, state: 'ok', organizations, bytes, takesNew };
+        return { name, state: 'ok', organizations, bytes, acceptsNewOrganizations: takesNew };
       } catch {
-        return { name, state: 'away', organizations: null, bytes: null, takesNew };
+        return { name, state: 'away', organizations: null, bytes: null, acceptsNewOrganizations: takesNew };
       }
     }),
   );

@@ -56,14 +56,14 @@ export async function runAsOperatorForOrganization<Result>(
   work: (db: Db, within: DbForOrg) => Promise<Result>,
 ): Promise<Result> {
   const found = await findOrganizationNode(pool, slug);
-  return runAsOperator(found?.at.pool ?? pool, work);
+  return runAsOperator(found?.node.pool ?? pool, work);
 }
 
 /** Finds the server of an organization. Data that a moved organization left on its old server is ignored. */
 export async function findOrganizationNode(
   pool: Pool,
   slug: string,
-): Promise<{ readonly id: string; readonly at: Node } | undefined> {
+): Promise<{ readonly id: string; readonly node: Node } | undefined> {
   const faults: unknown[] = [];
   for (const at of allNodes(pool)) {
     try {
@@ -71,7 +71,7 @@ export async function findOrganizationNode(
         db.find(sql<{ id: string }>`select id from orgs where slug = ${slug} and deleted_at is null`),
       );
       if (found === undefined) continue;
-      if (await databaseFor(pool, found.id).isHostedOn(at)) return { id: found.id, at };
+      if (await databaseFor(pool, found.id).isHostedOn(at)) return { id: found.id, node: at };
     } catch (error) {
       faults.push(error);
     }

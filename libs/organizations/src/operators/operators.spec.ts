@@ -9,14 +9,17 @@ import { createToken, grantPlatformAccess, listTokens, revokeToken } from './tok
 const world = useWorld(organizationsHandlers);
 const pool = () => world.database.owner;
 const freshSlug = () => `acme-${newId().slice(-12)}`;
-const organization = (setUp: { seats?: number; plan?: 'free' | 'team' | 'enterprise' } = {}) =>
+const createTestOrganization = (setUp: { seats?: number; plan?: 'free' | 'team' | 'enterprise' } = {}) =>
   createOrganization(pool(), {
     name: 'Acme',
     slug: freshSlug(),
     owner: { email: 'ana@acme.example', name: 'Ana' },
     ...setUp,
   });
-const project = async ({ orgId }: Pick<PeopleOf<typeof world>, 'orgId'>, key: string): Promise<string> => {
+const createProject = async (
+  { orgId }: Pick<PeopleOf<typeof world>, 'orgId'>,
+  key: string,
+): Promise<string> => {
   const id = newId();
   await world.rows(
     `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, $3, 'P', 'org', 'hosted')`,
@@ -41,7 +44,7 @@ const auditOf = (orgId: string) =>
 
 describe('createOrganization', () => {
   it('makes an organization that its owner can work in at once', async () => {
-    const { org, owner } = await organization();
+    const { org, owner } = await createTestOrganization();
     expect(owner).toMatchObject({
       email: 'ana@acme.example',
       handle: 'ana',
@@ -69,7 +72,7 @@ describe('createOrganization', () => {
   });
 
   it('answers a slug that is taken with already_exists, and leaves nothing behind', async () => {
-    const { org } = await organization();
+    const { org } = await createTestOrganization();
     const again = createOrganization(pool(), {
       name: 'Other',
       slug: org.slug,
@@ -80,10 +83,10 @@ describe('createOrganization', () => {
   });
 
   it('sells no more seats than the plan has', async () => {
-    await expect(organization({ plan: 'free', seats: 6 })).rejects.toMatchObject({
+    await expect(createTestOrganization({ plan: 'free', seats: 6 })).rejects.toMatchObject({
       details: { reason: 'limit_exceeded' },
     });
-    expect((await organization({ plan: 'enterprise', seats: 5_000 })).org.version).toBe(1);
+    expect((await createTestOrganization({ plan: 'enterprise', seats: 5_000 })).org.version).toBe(1);
   });
 
   it('names every field that does not fit', async () => {
@@ -99,7 +102,7 @@ describe('createOrganization', () => {
   });
 
   it('lists organizations by slug, with what they bought', async () => {
-    const { org } = await organization({ plan: 'team', seats: 7 });
+    const { org } = await createTestOrganization({ plan: 'team', seats: 7 });
     const slugs = await listOrganizations(pool());
     expect(slugs.find((line) => line.slug === org.slug)).toMatchObject({
       plan: 'team',
@@ -112,7 +115,7 @@ describe('createOrganization', () => {
 
 describe('addMember', () => {
   it('gives each member a handle of their own', async () => {
-    const { org } = await organization({ plan: 'team' });
+    const { org } = await createTestOrganization({ plan: 'team' });
     const handles: string[] = [];
     for (const email of ['a@acme.example', 'b@acme.example', 'c@acme.example']) {
       const { member } = await addMember(pool(), { org: org.slug, email, name: 'Ana', role: 'member' });
@@ -126,7 +129,7 @@ describe('addMember', () => {
   });
 
   it('takes a seat for all but viewers, and refuses when none is free', async () => {
-    const { org } = await organization({ seats: 2 });
+    const { org } = await createTestOrganization({ seats: 2 });
     const add = (name: string, role: 'admin' | 'member' | 'viewer') =>
       addMember(pool(), { org: org.slug, email: `${name}@acme.example`, name, role });
     await add('ben', 'admin');
@@ -138,7 +141,7 @@ describe('addMember', () => {
   });
 
   it('never gives one seat twice, however many ask at once', async () => {
-    const { org } = await organization({ seats: 3 });
+    const { org } = await createTestOrganization({ seats: 3 });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 8 }, (_, index) =>
         addMember(pool(), {
@@ -159,7 +162,7 @@ describe('addMember', () => {
   });
 
   it('knows an address again in any case', async () => {
-    const { org } = await organization();
+    const { org } = await createTestOrganization();
     const again = addMember(pool(), {
       org: org.slug,
       email: 'ANA@acme.example',
@@ -180,7 +183,7 @@ describe('addMember', () => {
 
 describe('tokens', () => {
   it('shows the secret once and keeps only its hash', async () => {
-    const { org } = await organization();
+    const { org } = await createTestOrganization();
     const { token, id } = await createToken(pool(), {
       org: org.slug,
       member: 'Ana@acme.example',
@@ -211,7 +214,7 @@ describe('tokens', () => {
   const daysLeft = (expiresAt: string) => Math.round((Date.parse(expiresAt) - Date.now()) / 86_400_000);
 
   it("ends an agent's token within 90 days, and any other after a year unless said", async () => {
-    const { org } = await organization();
+    const { org } = await createTestOrganization();
     const create = (rest: { agent?: string; expiresInDays?: number }) =>
       createToken(pool(), {
         org: org.slug,
@@ -231,7 +234,7 @@ describe('tokens', () => {
   });
 
   it('makes none for an agent that was retired', async () => {
-    const { org } = await organization();
+    const { org } = await createTestOrganization();
     const create = () =>
       createToken(pool(), {
         ...{ org: org.slug, member: 'ana@acme.example', name: 't', scopes: ['write'], agent: 'Robo' },
@@ -246,7 +249,7 @@ describe('tokens', () => {
 
   it('binds a token to projects by their keys', async () => {
     const people = await world.org();
-    const web = await project(people, 'WEB');
+    const web = await createProject(people, 'WEB');
     const create = (projects: string[]) =>
       createToken(pool(), {
         org: people.slug,
@@ -266,7 +269,7 @@ describe('tokens', () => {
   });
 
   it('gives platform apart from every other scope', async () => {
-    const { org } = await organization();
+    const { org } = await createTestOrganization();
     const { id } = await grantPlatformAccess(pool(), { org: org.slug, member: 'ana@acme.example' });
     expect((await listTokens(pool(), { org: org.slug }))[0]).toMatchObject({ id, scopes: ['platform'] });
     const smuggled = ['platform'] as unknown as 'read'[];
@@ -276,7 +279,7 @@ describe('tokens', () => {
   });
 
   it('revokes a token once, and only within its organization', async () => {
-    const [{ org }, { org: other }] = await Promise.all([organization(), organization()]);
+    const [{ org }, { org: other }] = await Promise.all([createTestOrganization(), createTestOrganization()]);
     const { id: tokenId } = await createToken(pool(), {
       org: org.slug,
       member: 'ana@acme.example',
@@ -296,7 +299,7 @@ describe('tokens', () => {
   });
 
   it('leaves an audit entry of the system for each write', async () => {
-    const { org } = await organization();
+    const { org } = await createTestOrganization();
     const { id } = await grantPlatformAccess(pool(), { org: org.slug, member: 'ana@acme.example' });
     expect((await auditOf(org.id)).at(-1)).toEqual({
       seq: 2,

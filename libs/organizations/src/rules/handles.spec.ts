@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { deriveHandle } from './handles.ts';
 
-const shape = /^[a-z0-9][a-z0-9-]{0,38}$/;
+const handlePattern = /^[a-z0-9][a-z0-9-]{0,38}$/;
 
 describe('handles', () => {
   it.each([
@@ -25,7 +25,7 @@ describe('handles', () => {
       fc.property(
         fc.string({ unit: 'grapheme' }),
         fc.oneof(fc.emailAddress(), fc.string({ unit: 'binary' })),
-        (name, email) => expect(deriveHandle(name, email)).toMatch(shape),
+        (name, email) => expect(deriveHandle(name, email)).toMatch(handlePattern),
       ),
       { numRuns: 300 },
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { renderInvitationMail } from './invitation-mail.ts';
 
-const facts = {
+const mailContent = {
   to: 'noor@example.com',
   role: 'admin',
   inviter: 'Ben <b>',
@@ -13,7 +13,7 @@ const facts = {
 
 describe('the e-mail of an invitation', () => {
   it('says who invites, into what, as what, until when, and how to accept', () => {
-    const { subject, text, link } = renderInvitationMail(facts);
+    const { subject, text, link } = renderInvitationMail(mailContent);
     expect(subject).toBe('Ben <b> invited you to Acme & Sons on Muster');
     expect(link).toBe('https://muster.example/invitations/accept#token=inv_secret');
     // Servers and logs never receive the secret.
@@ -29,7 +29,7 @@ describe('the e-mail of an invitation', () => {
   });
 
   it('shows names in HTML as they are, and not as markup', () => {
-    const { html } = renderInvitationMail(facts);
+    const { html } = renderInvitationMail(mailContent);
     expect(html).toContain('Ben &#60;b&#62; invited you to join Acme &#38; Sons');
     expect(html).not.toContain('<b>');
   });

@@ -2,14 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { findPeriodContaining } from './periods.ts';
 
-const day = (text: string): string => `${text}T00:00:00.000Z`;
-const first = (start: string, end: string) => ({ start: day(start), end: day(end) });
+const midnightOf = (text: string): string => `${text}T00:00:00.000Z`;
+const first = (start: string, end: string) => ({ start: midnightOf(start), end: midnightOf(end) });
 
 describe('billing periods', () => {
   it('stay what they are until they end', () => {
     const period = first('2026-01-31', '2026-02-28');
-    expect(findPeriodContaining(period, day('2026-01-31'), '2026-02-27T23:59:59.999Z')).toEqual(period);
-    expect(findPeriodContaining(period, day('2026-01-31'), day('2026-01-01'))).toEqual(period);
+    expect(findPeriodContaining(period, midnightOf('2026-01-31'), '2026-02-27T23:59:59.999Z')).toEqual(
+      period,
+    );
+    expect(findPeriodContaining(period, midnightOf('2026-01-31'), midnightOf('2026-01-01'))).toEqual(period);
   });
 
   it.each([
@@ -19,7 +21,9 @@ describe('billing periods', () => {
     ['2028-02-29', '2028-02-29', '2028-03-31'],
   ])('of a subscription that began on a 31st keep to it: %s is in %s to %s', (at, start, end) => {
     const period = first('2026-01-31', '2026-02-28');
-    expect(findPeriodContaining(period, '2026-01-31T17:05:00.000Z', day(at))).toEqual(first(start, end));
+    expect(findPeriodContaining(period, '2026-01-31T17:05:00.000Z', midnightOf(at))).toEqual(
+      first(start, end),
+    );
   });
 
   it('follow one another without a gap, about a month each, and hold the day asked for', () => {
@@ -31,7 +35,7 @@ describe('billing periods', () => {
     fc.assert(
       fc.property(time, time, (one, other) => {
         const [began = one, at = other] = [one, other].sort((a, b) => a.getTime() - b.getTime());
-        const start = day(began.toISOString().slice(0, 10));
+        const start = midnightOf(began.toISOString().slice(0, 10));
         const origin = findPeriodContaining({ start, end: start }, began.toISOString(), start);
         const now = findPeriodContaining(origin, began.toISOString(), at.toISOString());
         expect(now.start <= at.toISOString() && at.toISOString() < now.end).toBe(true);

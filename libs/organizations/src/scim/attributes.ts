@@ -78,10 +78,10 @@ export interface UserAttributes {
 }
 
 /** Converts an empty optional value to null. */
-const cleared = <Schema extends z.ZodType>(schema: Schema) =>
+const clearableSchema = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullable());
-const ExternalId = cleared(z.string().max(255));
-const OptionalName = cleared(MemberName);
+const ExternalId = clearableSchema(z.string().max(255));
+const OptionalName = clearableSchema(MemberName);
 /** Microsoft Entra ID sends a text. */
 const Active = z.preprocess(
   (value) =>

@@ -24,7 +24,7 @@ export interface CompiledFilter {
 }
 
 /** A predicate that is always true. */
-const anything = '1 == 1';
+const alwaysTrue = '1 == 1';
 
 const invalidFilter = (message: string) =>
   badRequest('The filter is invalid.', [{ path: 'filter', message: message.slice(0, 200) }]);
@@ -68,14 +68,14 @@ export function compileFilter(text: string | undefined, attributes: FilterAttrib
     if (kind === 'reference') {
       if (required[key] === undefined || required[key] !== value)
         throw invalidFilter(`can only require one value with ${filter.attrPath} eq`);
-      return anything;
+      return alwaysTrue;
     }
     return 'compValue' in filter ? comparisonOf(filter, attribute) : `$.${key} != null`;
   };
   return { path: predicateOf(parseFilter(text), '', true), required };
 }
 
-const orderOperators = { eq: '==', ne: '!=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
+const comparisonOperators = { eq: '==', ne: '!=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
 
 /** Writes a text as a literal, which jsonpath reads like JSON. */
 const literalOf = (value: string | boolean | null): string => JSON.stringify(value);
@@ -89,7 +89,7 @@ function comparisonOf({ op, compValue }: Comparison, { key, kind }: FilterAttrib
     return `$.${key} like_regex ${literalOf(`${value.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)}$`)}`;
   }
   if (typeof value !== 'string' && op !== 'eq' && op !== 'ne') throw invalidFilter(`${op} needs a text`);
-  return `$.${key} ${orderOperators[op]} ${literalOf(value)}`;
+  return `$.${key} ${comparisonOperators[op]} ${literalOf(value)}`;
 }
 
 function operandOf(value: Comparison['compValue'], kind: ValueKind): string | boolean | null {

@@ -18,7 +18,7 @@ import { readUser, readUserPatch, type UserAttributes } from './attributes.ts';
 import { compileFilter } from './filter.ts';
 import {
   activateUser,
-  forgetDeactivatedOthers,
+  forgetDeactivatedDuplicates,
   forgetUser,
   getUser,
   insertUser,
@@ -148,7 +148,7 @@ const update = handle(contract.update, async (context) => {
     emit('member.added', toMemberEventSubject(changed), {});
   }
   if (isDeactivated) {
-    db.deferToCommit(forgetDeactivatedOthers(current.id, changed.email));
+    db.deferToCommit(forgetDeactivatedDuplicates(current.id, changed.email));
     db.deferToCommit(markDeactivated(current.id));
     await context.perform(registry.members.removeMember, { memberId: current.id });
   }

@@ -105,7 +105,7 @@ export const markDeactivated = (memberId: string): Query<unknown> =>
     where ${orgFilter('m')} and m.id = ${memberId}`;
 
 /** Ends the deactivation of earlier members with the address, so that they can no longer be activated. */
-export const forgetDeactivatedOthers = (memberId: string, email: string): Query<unknown> =>
+export const forgetDeactivatedDuplicates = (memberId: string, email: string): Query<unknown> =>
   sql`update members m set deactivated_at = null, paused_team_ids = null, external_id = null
     where ${orgFilter('m')} and m.deactivated_at is not null and lower(m.email) = lower(${email}) and m.id <> ${memberId}`;
 

@@ -19,7 +19,7 @@ export const expiringTokensCondition = sql.part`t.kind = 'api' and t.revoked_at 
  * Requests an e-mail for each token of the organization that expires soon, for at most `most` tokens. Returns
  * the number of tokens.
  */
-export async function noteTokenEnds(db: Db, maxTokens: number): Promise<number> {
+export async function requestTokenExpiryMails(db: Db, maxTokens: number): Promise<number> {
   const noted = await db.all(
     sql<{ id: string }>`update tokens set warned_at = now() where ${orgFilter()} and warned_at is null
        and id in (select t.id from tokens t where ${orgFilter('t')} and ${expiringTokensCondition} order by t.expires_at limit ${maxTokens})

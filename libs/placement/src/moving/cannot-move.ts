@@ -1,2 +1,2 @@
 /** Reports that the move is impossible under the current conditions; the message gives the reason. */
-export class CannotMove extends Error {}
+export class CannotMoveError extends Error {}

@@ -12,7 +12,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { type AllNodes, homeNodeName, type Node } from '../nodes.ts';
-import { CannotMove } from './cannot-move.ts';
+import { CannotMoveError } from './cannot-move.ts';
 import { createGuardTriggers, dropGuardTriggers } from './guarding.ts';
 import {
   beginReplication,
@@ -38,7 +38,7 @@ export interface MoveResult {
   /** The time during which no caller was admitted, in milliseconds. */
   readonly closedMillis: number;
   /** The number of rows removed from the old server, which is the organization's number of rows. */
-  readonly rows: number;
+  readonly movedRowCount: number;
 }
 
 /** The time limit of one wait for the new server to catch up, in milliseconds. */
@@ -87,13 +87,13 @@ export async function moveOrganization(
   const home = await connectToNode(nodes[0]);
   const lost = new AbortController();
   home.on('error', () => {
-    lost.abort(new CannotMove('the connection to the primary server was lost'));
+    lost.abort(new CannotMoveError('the connection to the primary server was lost'));
   });
   try {
     const { rows } = await home.query<{ mine: boolean }>(
       `select pg_try_advisory_lock(hashtextextended('moves', 0)) as mine`,
     );
-    if (rows[0]?.mine !== true) throw new CannotMove('another organization is being moved');
+    if (rows[0]?.mine !== true) throw new CannotMoveError('another organization is being moved');
     const moving: MoveContext = { ...hooks, home, orgId, nodes, fromUrl, signal: lost.signal };
     const { node, moving_to: movingTo, left_from: leftFrom } = await readPlacement(moving);
     const from = requireNode(nodes, node);
@@ -125,7 +125,7 @@ async function withMoveLocks<Result>(
       [context.orgId],
     );
     if (rows[0]?.mine !== true)
-      throw new CannotMove(`an earlier move of the organization is still running on ${node.name}`);
+      throw new CannotMoveError(`an earlier move of the organization is still running on ${node.name}`);
     return withMoveLocks(context, others, (clients) => work(new Map([...clients, [node, client]])));
   });
 }
@@ -140,7 +140,7 @@ async function readPlacement({ home, orgId }: MoveContext): Promise<PlacementRow
 
 function requireNode(nodes: AllNodes, name: string): Node {
   const node = nodes.find((one) => one.name === name);
-  if (node === undefined) throw new CannotMove(`DATABASE_NODES has no server named ${name}`);
+  if (node === undefined) throw new CannotMoveError(`DATABASE_NODES has no server named ${name}`);
   return node;
 }
 
@@ -189,9 +189,10 @@ async function moveBetweenNodes(
   const { orgId, home } = context;
   const tables = await readTables(source);
   const difference = describeSchemaDifference(tables, await readTables(target));
-  if (difference !== undefined) throw new CannotMove(difference);
+  if (difference !== undefined) throw new CannotMoveError(difference);
   const { rows: there } = await source.query('select from orgs where id = $1', [orgId]);
-  if (there.length === 0) throw new CannotMove(`the organization ${orgId} does not exist on ${from.name}`);
+  if (there.length === 0)
+    throw new CannotMoveError(`the organization ${orgId} does not exist on ${from.name}`);
   await home.query(
     `insert into app.org_places (org_id, node, moving_to) values ($1, $2, $3)
      on conflict (org_id) do update set moving_to = excluded.moving_to, changed_at = now()`,
@@ -239,10 +240,10 @@ async function followAndSwitch(
       onStep?.(`it is on ${to.name} now; it was closed for writes for ${closedMillis} ms`);
       await afterStep?.('switched');
       const rows = await removeMovedRows(context, replication.from);
-      return { from: from.name, to: to.name, closedMillis, rows };
+      return { from: from.name, to: to.name, closedMillis, movedRowCount: rows };
     }
     if (closing === maxAttemptsToCloseOrg)
-      throw new CannotMove('a transaction runs longer than the organization may be closed for writes');
+      throw new CannotMoveError('a transaction runs longer than the organization may be closed for writes');
     onStep?.('a transaction runs long; the move closes the organization again in a moment');
     await pause(reopenPauseMillis);
   }
@@ -314,7 +315,7 @@ async function recordPlacement(
       [orgId, to, from],
     );
     if (rowCount !== 1)
-      throw new CannotMove(`the primary server no longer records that ${orgId} is moving to ${to}`);
+      throw new CannotMoveError(`the primary server no longer records that ${orgId} is moving to ${to}`);
     await home.query('delete from app.claimed_slugs where org_id = $1', [orgId]);
     if (to !== homeNodeName)
       await home.query('insert into app.claimed_slugs (slug, org_id) values ($1, $2)', [slug, orgId]);
@@ -355,7 +356,7 @@ const deletePlacementAtHome = ({ home, orgId }: MoveContext) =>
 
 function urlOf({ name, pool }: Node): string {
   const { connectionString } = pool.options;
-  if (connectionString === undefined) throw new CannotMove(`${name} has no address`);
+  if (connectionString === undefined) throw new CannotMoveError(`${name} has no address`);
   return connectionString;
 }
 
@@ -371,7 +372,7 @@ async function connectToNode(node: Node): Promise<pg.Client> {
   // A lost connection fails the statement that waits for it.
   client.on('error', () => undefined);
   await client.connect().catch((error: unknown) => {
-    throw new CannotMove(`${node.name} does not answer: ${error instanceof Error ? error.message : ''}`);
+    throw new CannotMoveError(`${node.name} does not answer: ${error instanceof Error ? error.message : ''}`);
   });
   return client;
 }
@@ -386,11 +387,11 @@ async function checkServer(client: pg.Client, { name }: Node): Promise<void> {
   );
   const [server] = rows;
   if (server?.may !== true)
-    throw new CannotMove(
+    throw new CannotMoveError(
       `the login on ${name} may not move rows: it needs bypassrls, replication, pg_create_subscription, create on the database, and the right to set session_replication_role`,
     );
   if (server.level !== 'logical')
-    throw new CannotMove(
+    throw new CannotMoveError(
       `${name} has wal_level = ${server.level}; set it to logical and restart that server`,
     );
 }

@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { CannotMove } from './cannot-move.ts';
+import { CannotMoveError } from './cannot-move.ts';
 import {
   quoteLiteral,
   type MovedTable,
@@ -69,9 +69,9 @@ export async function waitUntilCopied({ to, orgId }: Replication): Promise<void>
       [replicationName(orgId)],
     );
     const [left] = rows;
-    if (left === undefined) throw new CannotMove('the subscription on the new server no longer exists');
+    if (left === undefined) throw new CannotMoveError('the subscription on the new server no longer exists');
     if (left.errors > 0)
-      throw new CannotMove('the new server cannot copy from the old one; see the log of the new server');
+      throw new CannotMoveError('the new server cannot copy from the old one; see the log of the new server');
     if (left.tables === 0) return;
     await pause(copyPollIntervalMillis);
   }

@@ -25,20 +25,20 @@ const schedule = {
   'identityProviders.check': 3_600,
 };
 
-interface Place {
+interface RedisTopology {
   readonly url: string;
   stop(): Promise<void>;
 }
 
 /** The kinds of Redis that REDIS_URL may name. */
-const places: readonly (readonly [string, () => Promise<Place>])[] = [
+const redisTopologies: readonly (readonly [string, () => Promise<RedisTopology>])[] = [
   ['one server', async () => ({ url: redisUrl(), stop: async () => undefined })],
   ['a cluster of three', startRedisCluster],
   ['a group that sentinels watch', startWatchedRedis],
 ];
 
-describe.each(places)('queues on %s', (_what, start) => {
-  let place: Place;
+describe.each(redisTopologies)('queues on %s', (_what, start) => {
+  let place: RedisTopology;
   let url: string;
   let prefix: string;
   let queues: Queues;
@@ -122,14 +122,14 @@ describe.each(places)('queues on %s', (_what, start) => {
 
   it('are not moved by a schedule that is kept again, and get it back when it was lost', async () => {
     const upkeep = queues.all.find((queue) => queue.name === 'upkeep');
-    await queues.keepSchedule(schedule);
+    await queues.ensureSchedule(schedule);
     const first = await upkeep?.getJobScheduler('retention.purge');
-    await queues.keepSchedule(schedule);
+    await queues.ensureSchedule(schedule);
     expect(await upkeep?.getJobScheduler('retention.purge')).toEqual(first);
-    await queues.keepSchedule({ ...schedule, 'retention.purge': 60 });
+    await queues.ensureSchedule({ ...schedule, 'retention.purge': 60 });
     expect(await upkeep?.getJobScheduler('retention.purge')).toMatchObject({ every: 60_000 });
     await upkeep?.removeJobScheduler('retention.purge');
-    await queues.keepSchedule(schedule);
+    await queues.ensureSchedule(schedule);
     expect(await upkeep?.getJobScheduler('retention.purge')).toMatchObject({ every: 3_600_000 });
   });
 
@@ -139,7 +139,7 @@ describe.each(places)('queues on %s', (_what, start) => {
     const inAYear = Date.now() + 365 * 86_400_000;
     await upkeep?.upsertJobScheduler('retention.purge', { every, startDate: inAYear });
     expect((await upkeep?.getJobScheduler('retention.purge'))?.next).toBeGreaterThanOrEqual(inAYear);
-    await queues.keepSchedule(schedule);
+    await queues.ensureSchedule(schedule);
     expect((await upkeep?.getJobScheduler('retention.purge'))?.next).toBeLessThanOrEqual(Date.now() + every);
     const all = (await upkeep?.getJobs(['waiting', 'delayed'])) ?? [];
     expect(all.filter(({ name }) => name === 'retention.purge')).toHaveLength(1);

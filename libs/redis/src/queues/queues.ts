@@ -58,7 +58,7 @@ export interface Queues {
    * Schedules each job to repeat at its interval in seconds, once for all workers. Also schedules a canary
    * job on each queue.
    */
-  keepSchedule(schedule: Readonly<Record<ScheduledJobName, number>>): Promise<void>;
+  ensureSchedule(schedule: Readonly<Record<ScheduledJobName, number>>): Promise<void>;
   /**
    * Runs a scheduled job once more after this delay, in addition to its schedule. Requests for the same 100
    * ms become one job. Throws immediately while Redis is unreachable.
@@ -70,7 +70,7 @@ export interface Queues {
 }
 
 /** Schedules the job every so many milliseconds, and leaves the next run of an unchanged schedule alone. */
-async function keepJobScheduler(queue: Queue, name: string, every: number): Promise<void> {
+async function ensureJobScheduler(queue: Queue, name: string, every: number): Promise<void> {
   const known = await queue.getJobScheduler(name);
   const inMillis = (known?.next ?? 0) - Date.now();
   // True if a worker whose clock was ahead has set the next run too late. An update alone would not move
@@ -146,10 +146,10 @@ export function openQueues({ url, prefix = defaultKeyPrefix, onError }: QueueCon
         const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
         return { waiting, active, delayed, failed };
       }),
-    keepSchedule: async (schedule) => {
-      for (const queue of all) await keepJobScheduler(queue, canaryJobName, canaryIntervalMillis);
+    ensureSchedule: async (schedule) => {
+      for (const queue of all) await ensureJobScheduler(queue, canaryJobName, canaryIntervalMillis);
       for (const [name, seconds] of Object.entries(schedule) as [ScheduledJobName, number][])
-        await keepJobScheduler(byName[jobDefinitionOf(name).queue], name, seconds * 1_000);
+        await ensureJobScheduler(byName[jobDefinitionOf(name).queue], name, seconds * 1_000);
     },
     runAfter: async (name, delayMs) => {
       const dueTick = Math.ceil((Date.now() + delayMs) / 100);

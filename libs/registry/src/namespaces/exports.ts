@@ -9,7 +9,7 @@ import {
   ProjectRef,
   ExportScope,
   DataExport,
-  exportKeptDays,
+  exportRetentionDays,
   maxKeptExports,
 } from '@muster/contract';
 
@@ -21,7 +21,7 @@ export const exports = {
     effect: 'write',
     summary: 'Start an export of the organization, of a project or of your own data',
     keywords: 'download backup archive takeout dump portability gdpr leave migrate',
-    description: `An archive (tar.gz) is written in the background; exports.get shows the progress and the address to download it. If an export of the same scope is still running, it is returned. Admins export the organization and every project, leads their projects. Everyone exports their own data with the scope me: what they wrote, what is assigned to them, and their notifications. Archives are deleted after ${exportKeptDays} days, and when ${maxKeptExports} newer ones exist.`,
+    description: `An archive (tar.gz) is written in the background; exports.get shows the progress and the address to download it. If an export of the same scope is still running, it is returned. Admins export the organization and every project, leads their projects. Everyone exports their own data with the scope me: what they wrote, what is assigned to them, and their notifications. Archives are deleted after ${exportRetentionDays} days, and when ${maxKeptExports} newer ones exist.`,
     access: org('viewer', 'author', 'projectLead', 'admin'),
     byMemberOnly: true,
     auditsRefusal: true,

@@ -4,7 +4,7 @@ import {
   operation,
   pageParams,
   pageSchemaOf,
-  LeftOut,
+  OmittedCounts,
   Deleted,
   Id,
   ProjectRef,
@@ -47,7 +47,9 @@ export const locks = {
       conflicts: z
         .array(LockConflict)
         .describe('The conflicts found by a dryRun; empty if a lock was granted'),
-      leftOut: LeftOut.nullable().describe('For a dryRun with more conflicts than fit into the response'),
+      leftOut: OmittedCounts.nullable().describe(
+        'For a dryRun with more conflicts than fit into the response',
+      ),
     }),
     refusals: ['lock_held', 'stale_lease', 'mismatched_project', 'limit_exceeded', 'archived'],
     emits: ['lock.acquired'],

@@ -17,7 +17,7 @@ import {
   GivenRole,
   Member,
   memberStatuses,
-  ProjectShort,
+  ProjectSummary,
   TeamRef,
   TeamRole,
   Agent,
@@ -76,7 +76,7 @@ export const members = {
       member: Member,
       agents: z.array(Agent.pick({ id: true, name: true, slug: true })),
       teams: z.array(TeamRef.extend({ role: TeamRole })),
-      projects: z.array(ProjectShort.extend({ role: z.enum(projectRoles) })),
+      projects: z.array(ProjectSummary.extend({ role: z.enum(projectRoles) })),
       stats: z.object({
         storiesDone: z.int().describe('Done stories that are assigned to the member'),
         reviewsGiven: z.int().describe('Current verdicts'),

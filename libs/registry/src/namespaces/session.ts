@@ -5,7 +5,7 @@ import {
   Id,
   Time,
   HeldWork,
-  mostHeldWork,
+  maxHeldWork,
   Member,
   Token,
   Entitlement,
@@ -33,7 +33,7 @@ export const session = {
       teams: z.array(z.object({ id: Id, name: z.string(), role: z.enum(['lead', 'member']) })),
       holding: z
         .array(HeldWork)
-        .describe(`Work of this member and agent under a lease, newest first, at most ${mostHeldWork}`),
+        .describe(`Work of this member and agent under a lease, newest first, at most ${maxHeldWork}`),
       entitlement: Entitlement,
       serverTime: Time,
       apiVersion: z.string().describe('The API version, as `info.version` in /openapi.json'),

@@ -4,9 +4,9 @@ import { type Desk, must, type TestTeam } from '../../team.ts';
 
 export interface FeedFollower {
   readonly name: string;
-  looked(): number;
+  pollCount(): number;
   /** Reads the events that are new to this follower. */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
   /** Returns each stream that this follower reads. */
   streams(): Promise<Followed[]>;
 }
@@ -43,8 +43,8 @@ export async function followActivity(team: TestTeam, desk: Desk, who: TestUser):
   let looks = 0;
   return {
     name: 'who follows the activity',
-    looked: () => looks,
-    look: async () => {
+    pollCount: () => looks,
+    poll: async () => {
       looks += 1;
       const last = seen.at(-1) ?? began.id;
       const fresh: string[] = [];
@@ -83,8 +83,8 @@ export function followEvents(
   let looks = 0;
   return {
     name: `who follows executions ${limit} events at a time`,
-    looked: () => looks,
-    look: async () => {
+    pollCount: () => looks,
+    poll: async () => {
       for (const [executionId, place] of places) {
         for (let more = true; more;) {
           looks += 1;

@@ -41,7 +41,7 @@ interface Wanted {
 /** The timeout of an attempt, in milliseconds. Any answer that comes at all is faster. */
 const patienceMillis = 4_000;
 /** The longest timeout of an impatient client, in milliseconds. Most answers take longer. */
-const mostImpatientMillis = 40;
+const maxImpatientMillis = 40;
 const chances = { impatient: 0.2, twins: 0.15, replay: 0.15 };
 
 export async function write(
@@ -89,7 +89,7 @@ export async function write(
   };
 
   const isImpatient = dice.chance(chances.impatient);
-  const firstMillis = isImpatient ? dice.between(1, mostImpatientMillis) : patienceMillis;
+  const firstMillis = isImpatient ? dice.between(1, maxImpatientMillis) : patienceMillis;
   const hasTwin = dice.chance(chances.twins);
   const said = await Promise.all([persist(firstMillis), ...(hasTwin ? [persist(patienceMillis)] : [])]);
   tally.twins += Number(hasTwin);

@@ -22,15 +22,15 @@ export const acquire = (person: Name, target: TargetName, options = {}): Act<unk
 });
 export const takeOver = acquire('ana', 's1', { takeOver: true });
 
-const ofHolder = (operation: string, heldBefore: string, params = {}): Act<Grant> => ({
+const holderAct = (operation: string, heldBefore: string, params = {}): Act<Grant> => ({
   call: (calls, grant) => calls.hold(operation, grant, params),
   heldBefore,
 });
-export const renew = ofHolder('renew', renews);
-export const checkpoint = ofHolder('checkpoint', writes, { summary: 'Half' });
-export const release = ofHolder('release', writes);
-export const fail = ofHolder('complete', writes, { outcome: 'failed' });
-export const submit = ofHolder('complete', writes, {
+export const renew = holderAct('renew', renews);
+export const checkpoint = holderAct('checkpoint', writes, { summary: 'Half' });
+export const release = holderAct('release', writes);
+export const fail = holderAct('complete', writes, { outcome: 'failed' });
+export const submit = holderAct('complete', writes, {
   outcome: 'submitted',
   pullRequest: { number: 17, url: 'https://example.com/pull/17' },
 });

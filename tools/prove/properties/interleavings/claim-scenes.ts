@@ -19,7 +19,7 @@ const lapsed = async (at: Arranging): Promise<Grant> => {
 
 type Guests = Awaited<ReturnType<typeof joinForAWhile>>;
 
-interface Leaving {
+interface LeaveCase {
   readonly by: string;
   readonly against: string;
   /** Selects the person who makes the claim: the added member or their agent. */
@@ -29,7 +29,7 @@ interface Leaving {
 }
 
 /** The events by which a claimant loses the right to a claim. */
-const leavings: readonly Leaving[] = [
+const leaveCases: readonly LeaveCase[] = [
   {
     by: '',
     against: 'the removal of its member',
@@ -52,7 +52,7 @@ const leavings: readonly Leaving[] = [
   },
 ];
 
-const scenesOf = ({ by, against, claimant, leave, guard }: Leaving): Interleaving[] => {
+const scenesOf = ({ by, against, claimant, leave, guard }: LeaveCase): Interleaving[] => {
   const common = {
     arrange: ({ real }: Arranging) => joinForAWhile(real.board.team),
     right: { call: leave, heldBefore: '' },
@@ -104,5 +104,5 @@ export const claimScenes: readonly Interleaving[] = [
       },
     ],
   }),
-  ...leavings.flatMap(scenesOf),
+  ...leaveCases.flatMap(scenesOf),
 ];

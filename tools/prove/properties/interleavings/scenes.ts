@@ -33,7 +33,7 @@ const rowsOfRivals = [
 ];
 const rivalsUnmade = { name: 'without a row for each lease from the start', removals: rowsOfRivals };
 const acquireUnlocked = { name: 'without row locks', removals: [leasesOfAcquire, executionsOfAcquire] };
-const bothUnlocked = {
+const withoutRowLocks = {
   name: 'without row locks',
   removals: [leasesOfAcquire, executionsOfAcquire, leaseOfHolder, executionOfHolder],
 };
@@ -59,7 +59,7 @@ const submitted = async (at: Arranging): Promise<Grant> => {
 
 /** Marks a scene whose outcome must change if neither call takes row locks. */
 const guarded = <Arranged>(of: Interleaving<Arranged>): Interleaving =>
-  scene({ ...of, guards: [bothUnlocked] });
+  scene({ ...of, guards: [withoutRowLocks] });
 
 export const scenes: readonly Interleaving[] = [
   scene({
@@ -158,8 +158,8 @@ export const scenes: readonly Interleaving[] = [
     expectedBoard: { 's1 epoch': 2, 's1 holder': 'ana/ for 900 s', s1: { attempt: 2, checkpointSeq: 1 } },
     expectedEventKinds: ['acquired', 'checkpointed', 'taken_over', 'acquired'],
     guards: [
-      bothUnlocked,
-      { name: 'without row locks and the fence', removals: [...bothUnlocked.removals, fenceOfHolder] },
+      withoutRowLocks,
+      { name: 'without row locks and the fence', removals: [...withoutRowLocks.removals, fenceOfHolder] },
     ],
   }),
   guarded({

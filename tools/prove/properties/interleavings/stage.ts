@@ -19,7 +19,7 @@ import {
 } from '../../team.ts';
 import { matches } from '../lease-model/command.ts';
 import { brokenInvariants } from '../lease-model/invariants.ts';
-import { onBoard, type Real } from '../lease-model/real.ts';
+import { createReal, type Real } from '../lease-model/real.ts';
 import { type Act } from './acts.ts';
 
 /** The connection that prepares a scene, without any faults. */
@@ -30,7 +30,7 @@ export interface Arranging {
 }
 
 function arrangingOn(board: ProofBoard, desk: Desk): Arranging {
-  const real = onBoard(board, desk, new Map());
+  const real = createReal(board, desk, new Map());
   return {
     real,
     must: (act, arranged) => must(real.call(act.call(real.calls, arranged))),

@@ -2,13 +2,13 @@
 import { type TargetName } from '../../board.ts';
 import { type Name } from '../../team.ts';
 import { type ModelExecution, type ModelHolder, isSame, type Model, openOf } from './model.ts';
-import { done, onlyLooks, refused, type Forecast } from './verdicts.ts';
+import { done, isViewer, refused, type Forecast } from './verdicts.ts';
 
 /**
  * Returns the verdict on a request for a lock on the target's files that belongs to the target's execution.
  */
 export function lock(model: Model, name: TargetName, holder: ModelHolder): Forecast {
-  if (onlyLooks(holder.person)) return refused('forbidden');
+  if (isViewer(holder.person)) return refused('forbidden');
   const target = model.targets[name];
   const execution = openOf(target);
   if (execution === null || target.lease?.holder.person !== holder.person) return refused('stale_lease');
@@ -22,7 +22,7 @@ export function lock(model: Model, name: TargetName, holder: ModelHolder): Forec
 
 /** Returns the verdict on a request for a lock on the target's files that belongs to no execution. */
 export function lockBeside(model: Model, name: TargetName, person: Name): Forecast {
-  if (onlyLooks(person)) return refused('forbidden');
+  if (isViewer(person)) return refused('forbidden');
   const execution = openOf(model.targets[name]);
   if (execution !== null && isInTheWay(execution, { person, run: 'beside' })) return refused('lock_held');
   return done(() => {

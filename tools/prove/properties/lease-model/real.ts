@@ -20,7 +20,7 @@ export interface Real {
   view(): Promise<Record<string, unknown>>;
 }
 
-export function onBoard(board: ProofBoard, desk: Desk, counts: Map<string, number>): Real {
+export function createReal(board: ProofBoard, desk: Desk, counts: Map<string, number>): Real {
   const { team, ids, projectId } = board;
   const { owner } = team.database;
   const { orgId } = team;

@@ -2,7 +2,7 @@
 import { type StoryName } from '../../board.ts';
 import { type Name } from '../../team.ts';
 import { type Model, moveStory, openOf, tell } from './model.ts';
-import { done, mayBeDone, onlyLooks, refused, type Forecast } from './verdicts.ts';
+import { done, mayBeDone, isViewer, refused, type Forecast } from './verdicts.ts';
 
 export function answerQuestion(model: Model, story: StoryName, person: Name, resolved: boolean): Forecast {
   return done(() => {
@@ -25,7 +25,7 @@ export function answerQuestion(model: Model, story: StoryName, person: Name, res
  * can be reviewed or finished again.
  */
 export function setStatus(model: Model, story: StoryName, person: Name, to: string): Forecast {
-  if (onlyLooks(person)) return refused('forbidden');
+  if (isViewer(person)) return refused('forbidden');
   const from = model.status[story];
   const isFinished = from === 'done' || from === 'canceled';
   if (from !== to && isFinished && ['done', 'canceled', 'in_review'].includes(to))

@@ -45,7 +45,7 @@ export const done = (apply: (result: Record<string, unknown>) => Expected): Fore
 const isLead = (person: Name): boolean => person === 'ana';
 const isAgent = (person: Name): boolean => person === 'robo';
 /** Returns true for the viewer, all of whose writes are refused. */
-export const onlyLooks = (person: Name): boolean => person === 'dan';
+export const isViewer = (person: Name): boolean => person === 'dan';
 
 /** Returns the fields of an execution that an answer shows. */
 export const shown = (target: Target, execution: ModelExecution): Expected => ({
@@ -71,7 +71,7 @@ const addresseeOf = (work: ModelExecution | null): Name | null =>
 
 export function acquire(model: Model, call: AcquireCall): Forecast {
   const { holder } = call;
-  if (onlyLooks(holder.person)) return refused('forbidden');
+  if (isViewer(holder.person)) return refused('forbidden');
   const target = model.targets[call.target];
   const open = openOf(target);
   const { lease } = target;
@@ -118,7 +118,7 @@ export function acquire(model: Model, call: AcquireCall): Forecast {
     if (isNew && isStory(call.target)) model.landedWithGroup[call.target] = false;
     if (isOwn) {
       signals.push(...hear(execution, holder.person));
-      goOnWithLock(execution);
+      renewLock(execution);
     } else {
       Object.assign(execution, {
         ...{ state: 'leased', attempt: execution.attempt + 1, epoch: target.epoch, outcome: null },
@@ -174,7 +174,7 @@ interface Held {
 
 /** Refuses calls of viewers and calls on unknown executions. For any other call `act` decides the verdict. */
 function about(model: Model, person: Name, executionId: string, act: (held: Held) => Forecast): Forecast {
-  if (onlyLooks(person)) return refused('forbidden');
+  if (isViewer(person)) return refused('forbidden');
   const found = ownerOf(model, executionId);
   return found === undefined ? refused('not_found') : act({ model, person, ...found });
 }
@@ -208,19 +208,19 @@ const asHolder = (
   });
 
 /** Extends the execution's lock, which lasts as long as its lease. */
-function goOnWithLock({ lock }: ModelExecution): void {
+function renewLock({ lock }: ModelExecution): void {
   if (lock !== null) lock.lapsed = false;
 }
 
 /** Renews the lease and the lock, and returns the signals. Any operation of the holder does this. */
 function goOn({ target, execution, person }: Held, ttl?: number): Expected {
-  goOnWithLock(execution);
+  renewLock(execution);
   if (target.lease !== null)
     Object.assign(target.lease, { expired: false, ...(ttl !== undefined && { ttl }) });
   return { ...shown(target, execution), signals: hear(execution, person) };
 }
 
-function letGo({ model, target, execution }: Held, by: ModelEnding): Expected {
+function endLease({ model, target, execution }: Held, by: ModelEnding): Expected {
   const token = target.lease?.token ?? '';
   const known = model.tokens.find(({ value }) => value === token);
   if (known !== undefined) known.endedBy = by;
@@ -275,13 +275,13 @@ export const update = (model: Model, call: HolderCall, { waitingFor, branch }: R
 export const handoff = (model: Model, call: HolderCall, { to }: { to: Name }): Forecast =>
   asHolder(model, call, `handoff to ${to}`, (held) => {
     const { execution } = held;
-    const reasons = [...(onlyLooks(to) ? ['not_found'] : [])];
+    const reasons = [...(isViewer(to) ? ['not_found'] : [])];
     if (execution.checkpointSeq === 0) reasons.push('checkpoint_required');
     if (reasons.length > 0) return refused(...reasons);
     return done(() => {
       Object.assign(execution, { state: 'offered', offer: { to, lapsed: false } });
-      goOnWithLock(execution);
-      return letGo(held, `handoff to ${to}`);
+      renewLock(execution);
+      return endLease(held, `handoff to ${to}`);
     });
   });
 
@@ -296,7 +296,7 @@ export const release = (model: Model, call: HolderCall): Forecast =>
     done(() => {
       if (isMerged(held.execution)) finish(held.execution, 'succeeded');
       else Object.assign(held.execution, { state: 'available', lock: null });
-      return letGo(held, 'release');
+      return endLease(held, 'release');
     }),
   );
 
@@ -321,7 +321,7 @@ export const complete = (
       const isHandedIn = outcome === 'submitted' || outcome === 'succeeded';
       if (isHandedIn && isStory(target.name) && model.status[target.name] === 'in_progress')
         moveStory(model, target.name, 'in_review', person);
-      return letGo(held, `complete as ${outcome}`);
+      return endLease(held, `complete as ${outcome}`);
     });
   });
 

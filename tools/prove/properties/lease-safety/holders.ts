@@ -14,11 +14,11 @@ export interface UnitRef {
   readonly id: string;
 }
 
-export type DeedName = 'acquire' | 'checkpoint' | 'renew' | 'release' | 'complete';
+export type CallName = 'acquire' | 'checkpoint' | 'renew' | 'release' | 'complete';
 
 /** A call of a holder, and its outcome. Times are milliseconds of this process's monotonic clock. */
 export interface Deed {
-  readonly name: DeedName;
+  readonly name: CallName;
   readonly unitId: string;
   readonly runId: string;
   readonly epoch: number;
@@ -52,7 +52,7 @@ const minTimeoutMillis = 400;
 const maxTimeoutMillis = 3_000;
 /** The number of attempts of a call that has an idempotency key. */
 const mostTries = 6;
-const mostStepsOfTenure = 30;
+const maxStepsPerLease = 30;
 
 interface Grant {
   readonly unit: UnitRef;
@@ -69,14 +69,14 @@ export async function hold(
   person: TestUser,
   mayTakeOver: boolean,
 ): Promise<void> {
-  const holder = new Holding(course, dice, person);
+  const holder = new HeldLease(course, dice, person);
   while (!course.isOver()) {
     const grant = await holder.acquire(dice.pick(course.units), mayTakeOver && dice.chance(0.3));
     if (grant !== undefined) await holder.serve(grant);
   }
 }
 
-class Holding {
+class HeldLease {
   readonly #course: Course;
   readonly #dice: Dice;
   readonly #clients: readonly Client[];
@@ -117,7 +117,7 @@ class Holding {
    */
   async serve(grant: Grant): Promise<void> {
     const grip = { executionId: grant.executionId, leaseToken: grant.leaseToken };
-    for (let step = 0; step < mostStepsOfTenure && !this.#course.isOver(); step += 1) {
+    for (let step = 0; step < maxStepsPerLease && !this.#course.isOver(); step += 1) {
       const chance = this.#dice.next();
       if (chance < 0.04) {
         this.#end('killed');
@@ -172,7 +172,7 @@ class Holding {
 
   /** Makes a call. Half of the calls have an idempotency key and are retried; the others are made once. */
   async #do<Result extends { execution: { lease: { epoch: number; expiresAt: string } | null } }>(
-    name: DeedName,
+    name: CallName,
     { unit, runId, epoch }: Pick<Grant, 'unit' | 'runId' | 'epoch'>,
     summary: string | null,
     call: (api: Client, options: { idempotencyKey?: string }) => Promise<Result>,

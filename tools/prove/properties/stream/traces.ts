@@ -22,7 +22,7 @@ export interface Extent {
  */
 const mostFromHalf = 0.2;
 const mostFromMiddle = 30;
-const middleOfByte = 127.5;
+const byteMean = 127.5;
 const patienceMillis = 30_000;
 
 export async function lookForTraces(
@@ -102,7 +102,7 @@ function differences(calm: readonly StreamReader[], busy: readonly StreamReader[
       violations.push(`${name}: ${Math.round(rising * 100)} % of ids sort behind the one before`);
     const bytes = ids.map((id) => Buffer.from(id, 'base64url')[0] ?? 0);
     const middle = bytes.reduce((sum, byte) => sum + byte, 0) / bytes.length;
-    if (Math.abs(middle - middleOfByte) > mostFromMiddle)
+    if (Math.abs(middle - byteMean) > mostFromMiddle)
       violations.push(`${name}: ids begin with ${middle.toFixed(1)} on average`);
   }
   return violations;

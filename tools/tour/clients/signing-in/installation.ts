@@ -12,7 +12,7 @@ import path from 'node:path';
 import { createClient, httpTransport, type Client } from '@muster/client';
 import { createPool } from '@muster/driver';
 import { migrate } from '@muster/migrations';
-import { freePort } from '@muster/testing/ports';
+import { findFreePort } from '@muster/testing/ports';
 import { createOrganization, createToken } from '@muster/organizations';
 import { startPostgres, startThrowAwayApi, startThrowAwayApp } from '@muster/tools';
 
@@ -84,7 +84,7 @@ export async function bringUpSigningIn(): Promise<SigningIn> {
       stops.push(() => app.stop());
     };
     const gatewayKey = randomBytes(24).toString('hex');
-    const [signInPort, gatewayPort] = [await freePort(), await freePort()];
+    const [signInPort, gatewayPort] = [await findFreePort(), await findFreePort()];
     await start('sign-in', signInPort, {
       ...{ ...own, MAIL_FOLDER: folder, DEMO_ACCOUNT: ownerEmail, OAUTH_DYNAMIC_REGISTRATION: 'on' },
     });

@@ -32,7 +32,7 @@ export interface SignedInClient {
   readonly trouble?: string;
 }
 
-const mostMillis = 90_000;
+const timeoutMillis = 90_000;
 const script = '/usr/bin/script';
 const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
@@ -81,7 +81,7 @@ async function makeHome(client: SigningClient, place: SigningPlace): Promise<Hom
             ...{ BROWSER: opener, DISPLAY: ':0', ...client.env(place) },
           },
           stdio: [until === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-          ...{ timeout: mostMillis, killSignal: 'SIGKILL' as const },
+          ...{ timeout: timeoutMillis, killSignal: 'SIGKILL' as const },
         },
       );
       let said = '';

@@ -13,7 +13,7 @@ import { seats } from './seats.ts';
 const afternoon: readonly EightStep[] = [joining, seats, projects, reviews, inboxes];
 
 /** Eight people create an organization and work in it according to their roles. */
-export async function spendAfternoon(
+export async function runAfternoon(
   instance: Instance,
   outing: Outing,
 ): Promise<{ readonly checks: readonly Check[]; readonly calls: readonly JournaledCall[] }> {

@@ -9,18 +9,22 @@ export const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 export type ScimResource = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /** Omits attributes without a value. */
-const present = (values: Readonly<Record<string, string | null>>): Record<string, string> =>
+const withoutNullValues = (values: Readonly<Record<string, string | null>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
   );
 
-interface Stamps {
+interface ResourceTimestamps {
   readonly id: string;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-const metaOf = (baseUrl: string, resourceType: 'User' | 'Group', { id, createdAt, updatedAt }: Stamps) => ({
+const metaOf = (
+  baseUrl: string,
+  resourceType: 'User' | 'Group',
+  { id, createdAt, updatedAt }: ResourceTimestamps,
+) => ({
   resourceType,
   created: createdAt,
   lastModified: updatedAt,
@@ -47,9 +51,9 @@ export const renderUser =
     return {
       schemas: [userSchema],
       id,
-      ...present({ externalId }),
+      ...withoutNullValues({ externalId }),
       userName,
-      name: { formatted, ...present({ givenName, familyName }) },
+      name: { formatted, ...withoutNullValues({ givenName, familyName }) },
       displayName,
       emails: [{ value: userName, type: 'work', primary: true }],
       active,
@@ -65,7 +69,7 @@ export const renderGroup =
     return {
       schemas: [groupSchema],
       id,
-      ...present({ externalId }),
+      ...withoutNullValues({ externalId }),
       displayName,
       ...(members !== null && { members: refsTo(baseUrl, 'User', members, 'User') }),
       meta: metaOf(baseUrl, 'Group', group),
@@ -100,7 +104,7 @@ export const isSelected = (name: string, { included, excluded }: AttributeSelect
   !excluded.includes(name) &&
   (included === null || included.some((wanted) => wanted === name || wanted.startsWith(`${name}.`)));
 
-const alwaysAnswered: readonly string[] = ['schemas', 'id'];
+const requiredAttributes: readonly string[] = ['schemas', 'id'];
 
 /** Selects the parts of a complex attribute. */
 function selectParts(value: unknown, name: string, selection: AttributeSelection): unknown {
@@ -115,7 +119,7 @@ export const selectAttributes = (resource: ScimResource, selection: AttributeSel
   Object.fromEntries(
     Object.entries(resource).flatMap(([key, value]) => {
       const name = key.toLowerCase();
-      if (alwaysAnswered.includes(name)) return [[key, value]];
+      if (requiredAttributes.includes(name)) return [[key, value]];
       return isSelected(name, selection) ? [[key, selectParts(value, name, selection)]] : [];
     }),
   );

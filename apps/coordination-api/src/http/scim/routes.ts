@@ -112,10 +112,10 @@ const sendList = (reply: FastifyReply, total: number, startIndex: number, resour
     Resources: resources,
   });
 
-type Run<Result> = (request: FastifyRequest, params: object) => Promise<Result>;
+type RunHandler<Result> = (request: FastifyRequest, params: object) => Promise<Result>;
 
 /** Creates the function that runs an operation of SCIM, which has this result, for a request. */
-function createRun<Result>(handler: Handler, options: ScimRouteOptions): Run<Result> {
+function createHandlerRunner<Result>(handler: Handler, options: ScimRouteOptions): RunHandler<Result> {
   const { pool, environment, enterQueuesOf, metrics, logger } = options;
   const recordCall = createCallRecorder(handler.operation.name, { metrics, logger });
   const enterQueues = enterQueuesOf(handler);
@@ -169,13 +169,13 @@ export function addScimRoutes(app: FastifyInstance, options: ScimRouteOptions): 
       ...{ resourceOf: ({ group }) => group, render: renderGroup(options.baseUrl) },
     });
     addSchemaRoutes(scope, options);
-    scope.all(`${scimPath}/*`, route, () => {
+    scope.all(`${scimPath}/*`, routeOptions, () => {
       throw notFoundWithReason('no_such_path', 'SCIM has no such resource, or not with this method.');
     });
   });
 }
 
-const route = { errorHandler: sendErrorAfterTokenCheck };
+const routeOptions = { errorHandler: sendErrorAfterTokenCheck };
 
 /** The parts of the routes of a resource type that differ by the type. */
 interface ResourceRoutes<Result, Resource> {
@@ -205,19 +205,19 @@ function addResourceRoutes<Result, Resource>(
     render,
   }: ResourceRoutes<Result, Resource>,
 ): void {
-  const create = createRun<Result>(handlers.create, options);
-  const get = createRun<Result>(handlers.get, options);
-  const list = createRun<{ total: number; resources: Resource[] }>(handlers.list, options);
-  const update = createRun<Result>(handlers.update, options);
-  const remove = createRun(handlers.delete, options);
+  const create = createHandlerRunner<Result>(handlers.create, options);
+  const get = createHandlerRunner<Result>(handlers.get, options);
+  const list = createHandlerRunner<{ total: number; resources: Resource[] }>(handlers.list, options);
+  const update = createHandlerRunner<Result>(handlers.update, options);
+  const remove = createHandlerRunner(handlers.delete, options);
   const [path, pathOfOne] = [`${scimPath}/${name}`, `${scimPath}/${name}/:id`];
-  const withBody = { ...route, bodyLimit };
+  const withBody = { ...routeOptions, bodyLimit };
   const idOfOne = (request: ScimRequest) => ({ [idParam]: idOf(request) });
 
   /** Creates the handler that runs an operation and answers its resource with the requested attributes. */
   const answer =
     (
-      run: Run<Result>,
+      run: RunHandler<Result>,
       paramsOf: (request: ScimRequest, selection: AttributeSelection) => object,
       status = 200,
     ) =>
@@ -231,7 +231,7 @@ function addResourceRoutes<Result, Resource>(
       return send(reply, selectAttributes(resource, selection), status);
     };
 
-  scope.get<ScimRoute>(path, route, async (request, reply) => {
+  scope.get<ScimRoute>(path, routeOptions, async (request, reply) => {
     const [page, selection] = [readPage(request), readSelection(request.query)];
     const { total, resources } = await list(request, { ...page, ...readParams(selection) });
     const shown = resources.map((resource) => selectAttributes(render(resource), selection));
@@ -244,7 +244,7 @@ function addResourceRoutes<Result, Resource>(
   );
   scope.get<ScimRoute>(
     pathOfOne,
-    route,
+    routeOptions,
     answer(get, (request, selection) => ({ ...idOfOne(request), ...readParams(selection) })),
   );
   scope.put<ScimRoute>(
@@ -261,7 +261,7 @@ function addResourceRoutes<Result, Resource>(
       patchStatus,
     ),
   );
-  scope.delete<ScimRoute>(pathOfOne, route, async (request, reply) => {
+  scope.delete<ScimRoute>(pathOfOne, routeOptions, async (request, reply) => {
     await remove(request, idOfOne(request));
     return reply.code(204).send();
   });

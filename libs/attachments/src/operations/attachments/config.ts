@@ -28,5 +28,5 @@ export async function readSigning(
   { baseUrl }: AttachmentsConfig,
 ): Promise<DownloadSigning> {
   const [organizationKey, { at }] = await Promise.all([getOrganizationKey(db), access()]);
-  return { baseUrl, orgId: caller.orgId, organizationKey, at };
+  return { baseUrl, orgId: caller.orgId, organizationKey, signedAt: at };
 }

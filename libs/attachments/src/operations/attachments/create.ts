@@ -12,7 +12,7 @@ import { signedPath, uploadSeconds } from '../../rules/addresses.ts';
 import { type AttachmentsConfig, readSigning } from './config.ts';
 
 /** Returns the code that the attachment is evidence for. Files that are no evidence have none unless a head is named. */
-function evidenceCode(
+function resolveEvidenceCode(
   { kind, headSha }: { readonly kind: string; readonly headSha?: string | undefined },
   { code }: AttachmentTarget,
 ): { readonly headSha: string | null; readonly codeSeq: number | null } {
@@ -22,7 +22,7 @@ function evidenceCode(
   return { headSha: named.headSha, codeSeq: isDifferentCode(named, code) ? null : code.seq };
 }
 
-export const createCreate = (config: AttachmentsConfig) =>
+export const createCreateHandler = (config: AttachmentsConfig) =>
   handle(registry.attachments.create, async (context) => {
     const { params, targetId, caller, db, projectRank, refuse } = context;
     const { targetType, size, contentType } = params;
@@ -37,11 +37,11 @@ export const createCreate = (config: AttachmentsConfig) =>
     if (usedBytes + size > config.maxBytesPerOrganization)
       throw refuse('limit_exceeded', { limit: config.maxBytesPerOrganization, used: usedBytes });
 
-    const { at, organizationKey, baseUrl } = signing;
+    const { signedAt: at, organizationKey, baseUrl } = signing;
     const attachment = attachments.make(
       {
         ...{ name: params.name, contentType, size, sha256: params.sha256, kind: params.kind },
-        ...evidenceCode(params, target),
+        ...resolveEvidenceCode(params, target),
         projectId: target.project_id,
         storyId: target.story_id,
         commentId: target.comment_id,

@@ -3,7 +3,7 @@ import { handle } from '@muster/runtime';
 import { getAttachment, toAttachment } from '../../data/attachments.ts';
 import { type AttachmentsConfig, readSigning } from './config.ts';
 
-export const createGet = (config: AttachmentsConfig) =>
+export const createGetHandler = (config: AttachmentsConfig) =>
   handle(registry.attachments.get, async (context) => {
     const [row, signing] = await Promise.all([
       getAttachment(context.db, context.targetId),

@@ -1,15 +1,15 @@
 import { type Registry } from '@muster/registry';
 import { type HandlersOf } from '@muster/runtime';
 import { type AttachmentsConfig } from './config.ts';
-import { createCreate } from './create.ts';
+import { createCreateHandler } from './create.ts';
 import { deleteOperation } from './delete.ts';
-import { createGet } from './get.ts';
-import { createList } from './list.ts';
+import { createGetHandler } from './get.ts';
+import { createListHandler } from './list.ts';
 
 export const createAttachmentsHandlers = (config: AttachmentsConfig) =>
   ({
-    create: createCreate(config),
-    get: createGet(config),
-    list: createList(config),
+    create: createCreateHandler(config),
+    get: createGetHandler(config),
+    list: createListHandler(config),
     delete: deleteOperation,
   }) satisfies HandlersOf<Registry['attachments']>;

@@ -3,7 +3,7 @@ import { handle } from '@muster/runtime';
 import { listAttachments } from '../../data/attachments.ts';
 import { type AttachmentsConfig, readSigning } from './config.ts';
 
-export const createList = (config: AttachmentsConfig) =>
+export const createListHandler = (config: AttachmentsConfig) =>
   handle(registry.attachments.list, (context) =>
     listAttachments(context.db, context.targetId, context.params, () => readSigning(context, config)),
   );

@@ -2,10 +2,15 @@ import { leadRank } from '@muster/contract';
 import { registry } from '@muster/registry';
 import { getVisibleProject, handle } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
-import { dataExports, deleteOldestOf, insertOrFindUnfinished, toExport } from '../../data/exports.ts';
+import {
+  dataExports,
+  deleteOldestExportInScope,
+  insertOrFindUnfinished,
+  toExport,
+} from '../../data/exports.ts';
 import { type AttachmentsConfig, readSigning } from '../attachments/config.ts';
 
-export const createBegin = (config: AttachmentsConfig) =>
+export const createBeginHandler = (config: AttachmentsConfig) =>
   handle(registry.exports.begin, async (context) => {
     const { params, caller, db, access, requireGround } = context;
     const { scope, projectId } = params;
@@ -25,7 +30,7 @@ export const createBegin = (config: AttachmentsConfig) =>
     const row = await insertOrFindUnfinished(db, made);
     if (row === made) {
       db.deferToCommit(outboxRow('export.write', { exportId: row.id }));
-      db.deferToCommit(deleteOldestOf(row));
+      db.deferToCommit(deleteOldestExportInScope(row));
     }
     return { export: toExport(row, signing) };
   });

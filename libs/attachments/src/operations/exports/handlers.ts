@@ -1,13 +1,13 @@
 import { type Registry } from '@muster/registry';
 import { type HandlersOf } from '@muster/runtime';
 import { type AttachmentsConfig } from '../attachments/config.ts';
-import { createBegin } from './begin.ts';
+import { createBeginHandler } from './begin.ts';
 import { createGet } from './get.ts';
 import { createList } from './list.ts';
 
 export const createExportsHandlers = (config: AttachmentsConfig) =>
   ({
-    begin: createBegin(config),
+    begin: createBeginHandler(config),
     get: createGet(config),
     list: createList(config),
   }) satisfies HandlersOf<Registry['exports']>;

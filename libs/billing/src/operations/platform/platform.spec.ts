@@ -7,15 +7,15 @@ import { platform } from './handlers.ts';
 
 const world = useWorld({ admin: { platform } });
 
-const tokenOf = (
+const createTokenWithScopes = (
   { orgId, ana }: PeopleOf<typeof world>,
   scopes: readonly Scope[],
 ): Promise<PersonOf<typeof world>> => world.token(orgId, ana.me.memberId, { scopes });
-const operatorOf = (people: PeopleOf<typeof world>): Promise<PersonOf<typeof world>> =>
-  tokenOf(people, ['platform']);
+const createPlatformOperator = (people: PeopleOf<typeof world>): Promise<PersonOf<typeof world>> =>
+  createTokenWithScopes(people, ['platform']);
 
 /** Creates an organization with a slug that is not part of the slug of any other organization. */
-async function named(slug: string): Promise<PeopleOf<typeof world>> {
+async function arrangeOrgWithSlug(slug: string): Promise<PeopleOf<typeof world>> {
   const people = await world.org();
   await world.rows('update orgs set slug = $2, name = $3 where id = $1', people.orgId, slug, `The ${slug}`);
   return { ...people, slug };
@@ -27,7 +27,7 @@ interface Page {
 }
 
 /** Reads all pages of a list, and counts the items of each. */
-async function pages(
+async function readAllPages(
   ask: (cursor: { cursor?: string }) => Promise<Page>,
 ): Promise<{ items: unknown[]; sizes: number[] }> {
   const items: unknown[] = [];
@@ -76,8 +76,8 @@ async function arrangeExecutions(orgId: string): Promise<void> {
 
 describe('operators of the installation', () => {
   it('see the organizations, by slug, with their owners, and those that are to be purged', async () => {
-    const [zebra, aster] = [await named('orgs-zebra'), await named('orgs-aster')];
-    const operator = await operatorOf(zebra);
+    const [zebra, aster] = [await arrangeOrgWithSlug('orgs-zebra'), await arrangeOrgWithSlug('orgs-aster')];
+    const operator = await createPlatformOperator(zebra);
     await world.rows('update orgs set deleted_at = now() where id = $1', aster.orgId);
     const { items } = await operator.admin.platform.orgs({ query: 'ORGS-' });
     expect(items).toEqual([
@@ -100,8 +100,8 @@ describe('operators of the installation', () => {
   });
 
   it('see a person once, however the address is written, with all organizations', async () => {
-    const [one, two] = [await named('people-one'), await named('people-two')];
-    const operator = await operatorOf(one);
+    const [one, two] = [await arrangeOrgWithSlug('people-one'), await arrangeOrgWithSlug('people-two')];
+    const operator = await createPlatformOperator(one);
     const zoe = [
       await world.member(one.orgId, 'Zoe', 'member'),
       await world.member(two.orgId, 'Zoe', 'viewer'),
@@ -127,8 +127,8 @@ describe('operators of the installation', () => {
   });
 
   it('see the teams of all organizations by name, and how many are in them', async () => {
-    const [one, two] = [await named('teams-one'), await named('teams-two')];
-    const operator = await operatorOf(one);
+    const [one, two] = [await arrangeOrgWithSlug('teams-one'), await arrangeOrgWithSlug('teams-two')];
+    const operator = await createPlatformOperator(one);
     for (const [{ orgId, ana }, name] of [
       [one, 'Quokka'],
       [two, 'quail'],
@@ -149,13 +149,14 @@ describe('operators of the installation', () => {
     ]);
     expect((await operator.admin.platform.teams({ query: 'teams-two' })).items).toHaveLength(1);
     expect(
-      (await pages((cursor) => operator.admin.platform.teams({ query: 'qu', limit: 1, ...cursor }))).items,
+      (await readAllPages((cursor) => operator.admin.platform.teams({ query: 'qu', limit: 1, ...cursor })))
+        .items,
     ).toEqual(items);
   });
 
   it('see what everybody subscribes to', async () => {
-    const people = await named('subscriber');
-    const operator = await operatorOf(people);
+    const people = await arrangeOrgWithSlug('subscriber');
+    const operator = await createPlatformOperator(people);
     expect((await operator.admin.platform.subscriptions({ query: 'subscriber' })).items).toMatchObject([
       {
         org: { id: people.orgId, slug: 'subscriber' },
@@ -168,19 +169,19 @@ describe('operators of the installation', () => {
   });
 
   it('see each list a page at a time, every item once', async () => {
-    const operator = await operatorOf(await world.org());
+    const operator = await createPlatformOperator(await world.org());
     const { accounts, orgs, subscriptions } = operator.admin.platform;
     for (const list of [accounts, orgs, subscriptions]) {
       const all = await list({ limit: 200 });
       expect(all.nextCursor).toBeNull();
-      const paged = await pages((cursor) => list({ limit: 3, ...cursor }));
+      const paged = await readAllPages((cursor) => list({ limit: 3, ...cursor }));
       expect(paged.items).toEqual(all.items);
       expect(paged.sizes.slice(0, -1).every((size) => size === 3)).toBe(true);
     }
   });
 
   it('look at so many a page at most, and find on the next pages what is further on', async () => {
-    const operator = await operatorOf(await world.org());
+    const operator = await createPlatformOperator(await world.org());
     await world.rows(
       `with made as (
          insert into orgs (id, slug, name) select gen_random_uuid(), 'zz-' || lpad(n::text, 5, '0'), 'Many'
@@ -195,7 +196,7 @@ describe('operators of the installation', () => {
     );
     // From this cursor on, the last row that the first page examines is a match.
     const start = Buffer.from(JSON.stringify(['zz-'])).toString('base64url');
-    const { items, sizes } = await pages((cursor) =>
+    const { items, sizes } = await readAllPages((cursor) =>
       operator.admin.platform.orgs({ query: 'rare', cursor: start, ...cursor }),
     );
     const slugs = ['zz-00001', `zz-0${maxSearchedRows}`, `zz-0${maxSearchedRows + 1}`];
@@ -206,7 +207,7 @@ describe('operators of the installation', () => {
 
   it('see the installation in numbers', async () => {
     const people = await world.org();
-    const operator = await operatorOf(people);
+    const operator = await createPlatformOperator(people);
     const { metrics: before } = await operator.admin.platform.metrics();
     const more = await world.org({ plan: 'free' });
     const outbox = (topic: string, columns: string, values: string) =>
@@ -266,7 +267,7 @@ describe('operators of the installation', () => {
   });
 
   it('count the entries of the last 24 hours by their numbers: no older ones, and none that a loss passed over', async () => {
-    const operator = await operatorOf(await world.org());
+    const operator = await createPlatformOperator(await world.org());
     const last24h = async () => (await operator.admin.platform.metrics()).metrics.operationsLast24h;
     const before = await last24h();
     const busy = await world.org();
@@ -297,7 +298,7 @@ describe('operators of the installation', () => {
   });
 
   it('take no cursor that a list did not give', async () => {
-    const operator = await operatorOf(await world.org());
+    const operator = await createPlatformOperator(await world.org());
     for (const key of [[1], ['a', 'b', 'c'], ['a\0'], ['a', 'no uuid']]) {
       const cursor = Buffer.from(JSON.stringify(key)).toString('base64url');
       await expect(operator.admin.platform.teams({ cursor })).rejects.toMatchObject({ status: 400 });
@@ -308,7 +309,7 @@ describe('operators of the installation', () => {
 describe('nobody else', () => {
   it('sees any of it, whatever the role, and operators do nothing else with their token', async () => {
     const people = await world.org();
-    const owner = await tokenOf(people, ['read', 'write', 'admin']);
+    const owner = await createTokenWithScopes(people, ['read', 'write', 'admin']);
     const { accounts, orgs, teams, subscriptions, metrics } = owner.admin.platform;
     for (const ask of [accounts, orgs, teams, subscriptions, metrics])
       await expect(ask()).rejects.toMatchObject({ status: 403, body: { details: { reason: 'scope' } } });
@@ -316,7 +317,7 @@ describe('nobody else', () => {
 
   it('comes past the database either: it asks for the pass by itself, and gives it to no other token', async () => {
     const people = await world.org();
-    const operator = await operatorOf(people);
+    const operator = await createPlatformOperator(people);
     const calls = [
       `app.platform_orgs(null, null, 10, 10)`,
       `app.platform_accounts(null, null, 10, 10)`,
@@ -372,7 +373,7 @@ describe('nobody else', () => {
 
   it('finds it in an audit: these are reads', async () => {
     const people = await world.org();
-    const operator = await operatorOf(people);
+    const operator = await createPlatformOperator(people);
     await operator.admin.platform.orgs();
     expect(await world.rows('select operation from audit where org_id = $1', people.orgId)).toEqual([]);
   });

@@ -19,8 +19,8 @@ beforeEach(async () => {
   ({ story } = await people.ana.stories.create({ projectId: board.projectId, title: 'Passkeys' }));
 });
 
-const onStory = () => ({ targetType: 'story', targetId: story.id }) as const;
-const events = () =>
+const storyTarget = () => ({ targetType: 'story', targetId: story.id }) as const;
+const listEvents = () =>
   world.rows<{ data: unknown }>(
     `select kind, subject, project_id, data from activity where org_id = $1 and kind like 'assignment.%' order by seq`,
     people.orgId,
@@ -30,11 +30,11 @@ const roboId = () => people.robo.me.agentId ?? '';
 
 describe('assignments.set', () => {
   it('wants to know whom: a member, an agent, or null for nobody', async () => {
-    await expect(people.chloe.assignments.set(onStory())).rejects.toMatchObject({
+    await expect(people.chloe.assignments.set(storyTarget())).rejects.toMatchObject({
       status: 400,
       body: { details: { issues: [{ path: 'memberId' }] } },
     });
-    await people.chloe.assignments.set({ ...onStory(), agentId: null });
+    await people.chloe.assignments.set({ ...storyTarget(), agentId: null });
   });
 
   it('puts a person and an agent side by side, and says so', async () => {
@@ -58,7 +58,7 @@ describe('assignments.set', () => {
     });
     expect(assignment.updatedAt).toBe(assignment.createdAt);
     expect((await people.dan.assignments.listForProject({ projectId: 'WEB' })).items).toEqual([assignment]);
-    expect(await events()).toEqual([
+    expect(await listEvents()).toEqual([
       {
         kind: 'assignment.changed',
         subject: { type: 'story', id: story.id, key: 'WEB-1', title: 'Passkeys' },
@@ -71,13 +71,13 @@ describe('assignments.set', () => {
 
   it('leaves what is not named, and clears what is null', async () => {
     const { ana, ben } = people;
-    const first = await ana.assignments.set({ ...onStory(), memberId: idOf(ben), agentId: roboId() });
-    const { assignment: alone } = await ben.assignments.set({ ...onStory(), memberId: null });
+    const first = await ana.assignments.set({ ...storyTarget(), memberId: idOf(ben), agentId: roboId() });
+    const { assignment: alone } = await ben.assignments.set({ ...storyTarget(), memberId: null });
     expect(alone).toMatchObject({ member: null, agent: { id: roboId() }, assignedBy: { name: 'Ben' } });
     expect(alone.createdAt).toBe(first.assignment.createdAt);
-    const { assignment: both } = await ana.assignments.set({ ...onStory(), memberId: idOf(ana) });
+    const { assignment: both } = await ana.assignments.set({ ...storyTarget(), memberId: idOf(ana) });
     expect(both).toMatchObject({ member: { id: idOf(ana) }, agent: { id: roboId() } });
-    expect((await events()).map(({ data }) => data)).toMatchObject([
+    expect((await listEvents()).map(({ data }) => data)).toMatchObject([
       {},
       { memberId: null, agentId: roboId(), previousMemberId: idOf(ben), previousAgentId: roboId() },
       { memberId: idOf(ana), agentId: roboId(), previousMemberId: null, previousAgentId: roboId() },
@@ -87,15 +87,17 @@ describe('assignments.set', () => {
   it('leaves nobody where both are null, as often as one likes', async () => {
     const { ana, ben } = people;
     const nobody = { member: null, agent: null, assignedBy: null, createdAt: null, updatedAt: null };
-    expect((await ana.assignments.set({ ...onStory(), memberId: null })).assignment).toMatchObject(nobody);
-    expect(await events()).toEqual([]);
-    await ana.assignments.set({ ...onStory(), memberId: idOf(ben) });
+    expect((await ana.assignments.set({ ...storyTarget(), memberId: null })).assignment).toMatchObject(
+      nobody,
+    );
+    expect(await listEvents()).toEqual([]);
+    await ana.assignments.set({ ...storyTarget(), memberId: idOf(ben) });
     for (let time = 0; time < 2; time += 1) {
-      const { assignment } = await ana.assignments.set({ ...onStory(), memberId: null, agentId: null });
+      const { assignment } = await ana.assignments.set({ ...storyTarget(), memberId: null, agentId: null });
       expect(registry.assignments.set.result.parse({ assignment })).toEqual({ assignment });
       expect(assignment).toMatchObject({ targetId: story.id, targetKey: 'WEB-1', ...nobody });
     }
-    expect(await events()).toMatchObject([
+    expect(await listEvents()).toMatchObject([
       { kind: 'assignment.changed' },
       {
         kind: 'assignment.cleared',
@@ -107,11 +109,11 @@ describe('assignments.set', () => {
 
   it('changes nothing and says nothing when nothing is new', async () => {
     const { ana, ben } = people;
-    const { assignment } = await ana.assignments.set({ ...onStory(), memberId: idOf(ben) });
+    const { assignment } = await ana.assignments.set({ ...storyTarget(), memberId: idOf(ben) });
     for (const again of [{ memberId: idOf(ben) }, { agentId: null }]) {
-      expect(await people.chloe.assignments.set({ ...onStory(), ...again })).toEqual({ assignment });
+      expect(await people.chloe.assignments.set({ ...storyTarget(), ...again })).toEqual({ assignment });
     }
-    expect(await events()).toHaveLength(1);
+    expect(await listEvents()).toHaveLength(1);
   });
 
   it('assigns epics too, by their id alone', async () => {
@@ -120,7 +122,7 @@ describe('assignments.set', () => {
     const onEpic = { targetType: 'epic', targetId: epic.id } as const;
     const { assignment } = await ana.assignments.set({ ...onEpic, memberId: idOf(ben) });
     expect(assignment).toMatchObject({ ...onEpic, targetKey: null, targetTitle: 'Sign-in' });
-    expect(await events()).toMatchObject([{ subject: { type: 'epic', id: epic.id, key: null } }]);
+    expect(await listEvents()).toMatchObject([{ subject: { type: 'epic', id: epic.id, key: null } }]);
     await expect(
       ana.assignments.set({ targetType: 'epic', targetId: 'WEB-1', memberId: idOf(ben) }),
     ).rejects.toMatchObject({ status: 400, body: { details: { issues: [{ path: 'targetId' }] } } });
@@ -191,7 +193,7 @@ describe('assignments.set', () => {
       { memberId: roboId() },
       { agentId: idOf(ben) },
     ]) {
-      await expect(ana.assignments.set({ ...onStory(), ...assignee })).rejects.toMatchObject({
+      await expect(ana.assignments.set({ ...storyTarget(), ...assignee })).rejects.toMatchObject({
         status: 404,
         code: 'not_found',
       });
@@ -207,7 +209,7 @@ describe('assignments.set', () => {
     try {
       await removing.query('begin');
       await removing.query(`update members set status = 'removed' where id = $1`, [idOf(ben)]);
-      const assigning = ana.assignments.set({ ...onStory(), memberId: idOf(ben) });
+      const assigning = ana.assignments.set({ ...storyTarget(), memberId: idOf(ben) });
       const outcome = expect(assigning).rejects.toMatchObject({ status: 404 });
       await world.waitUntilBlocked(1);
       await removing.query('select app.release_member($1, $2)', [people.orgId, idOf(ben)]);
@@ -223,8 +225,8 @@ describe('assignments.set', () => {
     const { ana, ben, chloe } = people;
     const outcomes = await world.runUnderContention(
       { table: 'stories', id: story.id },
-      () => ana.assignments.set({ ...onStory(), memberId: idOf(ben) }),
-      () => chloe.assignments.set({ ...onStory(), agentId: roboId() }),
+      () => ana.assignments.set({ ...storyTarget(), memberId: idOf(ben) }),
+      () => chloe.assignments.set({ ...storyTarget(), agentId: roboId() }),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
     expect((await ana.assignments.listForOrg({})).items).toMatchObject([
@@ -235,11 +237,11 @@ describe('assignments.set', () => {
   it('is for contributors, and not for archived projects', async () => {
     const { ana, dan } = people;
     const assignee = { memberId: idOf(dan) };
-    await expect(dan.assignments.set({ ...onStory(), ...assignee })).rejects.toMatchObject({
+    await expect(dan.assignments.set({ ...storyTarget(), ...assignee })).rejects.toMatchObject({
       code: 'forbidden',
     });
     await world.rows('update projects set archived_at = now() where id = $1', board.projectId);
-    await expect(ana.assignments.set({ ...onStory(), ...assignee })).rejects.toMatchObject({
+    await expect(ana.assignments.set({ ...storyTarget(), ...assignee })).rejects.toMatchObject({
       reason: 'archived',
     });
     expect(await world.rows('select from assignments where org_id = $1', people.orgId)).toEqual([]);
@@ -259,12 +261,12 @@ describe('assignments.set', () => {
 describe('assignments.clear', () => {
   it('takes both away, once', async () => {
     const { ana, ben, chloe } = people;
-    await ana.assignments.set({ ...onStory(), memberId: idOf(ben), agentId: roboId() });
+    await ana.assignments.set({ ...storyTarget(), memberId: idOf(ben), agentId: roboId() });
     expect(await chloe.assignments.clear({ targetType: 'story', targetId: 'web-1' })).toEqual({
       deleted: true,
     });
-    await expect(chloe.assignments.clear(onStory())).rejects.toMatchObject({ status: 404 });
-    expect((await events()).at(-1)).toMatchObject({
+    await expect(chloe.assignments.clear(storyTarget())).rejects.toMatchObject({ status: 404 });
+    expect((await listEvents()).at(-1)).toMatchObject({
       kind: 'assignment.cleared',
       data: { previousMemberId: idOf(ben), previousAgentId: roboId() },
     });
@@ -273,22 +275,22 @@ describe('assignments.clear', () => {
 
   it('lets only one of two take it away', async () => {
     const { ana, ben } = people;
-    await ana.assignments.set({ ...onStory(), memberId: idOf(ben) });
+    await ana.assignments.set({ ...storyTarget(), memberId: idOf(ben) });
     const outcomes = await world.runUnderContention(
       { table: 'assignments', id: story.id, column: 'target_id' },
-      () => ana.assignments.clear(onStory()),
-      () => ben.assignments.clear(onStory()),
+      () => ana.assignments.clear(storyTarget()),
+      () => ben.assignments.clear(storyTarget()),
     );
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(await events()).toHaveLength(2);
+    expect(await listEvents()).toHaveLength(2);
   });
 
   it('is for contributors, and not for archived projects', async () => {
     const { ana, ben, dan } = people;
-    await ana.assignments.set({ ...onStory(), memberId: idOf(ben) });
-    await expect(dan.assignments.clear(onStory())).rejects.toMatchObject({ code: 'forbidden' });
+    await ana.assignments.set({ ...storyTarget(), memberId: idOf(ben) });
+    await expect(dan.assignments.clear(storyTarget())).rejects.toMatchObject({ code: 'forbidden' });
     await world.rows('update projects set archived_at = now() where id = $1', board.projectId);
-    await expect(ana.assignments.clear(onStory())).rejects.toMatchObject({ reason: 'archived' });
+    await expect(ana.assignments.clear(storyTarget())).rejects.toMatchObject({ reason: 'archived' });
     await world.rows('update projects set archived_at = null where id = $1', board.projectId);
     expect((await ana.assignments.listForOrg({})).items).toHaveLength(1);
   });
@@ -351,7 +353,7 @@ describe('the lists of assignments', () => {
 
   it('look at so many for a page at most, where a caller sees little', async () => {
     const { projectId } = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
-    await people.ana.assignments.set({ ...onStory(), memberId: idOf(people.ben) });
+    await people.ana.assignments.set({ ...storyTarget(), memberId: idOf(people.ben) });
     await world.rows(
       `insert into assignments (org_id, target_type, target_id, project_id, member_id, assigned_by)
        select $1, 'story', ('ff000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $2, $3, '{}' from generate_series(1, $4) n`,

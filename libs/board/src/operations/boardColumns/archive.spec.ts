@@ -13,7 +13,7 @@ import { boardColumns } from './handlers.ts';
 const world = useWorld({ boardColumns, epics, reviewers, stories, storySpec });
 
 /** Creates a board with two columns for ready. */
-async function twoReady() {
+async function arrangeTwoReadyStories() {
   const people = await world.org();
   const board = await arrangeBoard(world, people.orgId);
   const { column } = await people.ana.boardColumns.create({
@@ -27,7 +27,7 @@ async function twoReady() {
 
 describe('boardColumns.archive', () => {
   it('moves the stories to the end of the other column, in the order they had', async () => {
-    const { ana, chloe, orgId, projectId, from, to } = await twoReady();
+    const { ana, chloe, orgId, projectId, from, to } = await arrangeTwoReadyStories();
     const make = async (title: string, columnId: string) =>
       (await chloe.stories.create({ projectId, title, columnId })).story.id;
     const [a, b, c] = [await make('a', from), await make('b', from), await make('c', from)];
@@ -71,7 +71,7 @@ describe('boardColumns.archive', () => {
   });
 
   it('is safe to repeat', async () => {
-    const { ana, orgId, from } = await twoReady();
+    const { ana, orgId, from } = await arrangeTwoReadyStories();
     const { column } = await ana.boardColumns.archive({ columnId: from });
     const said = await world.rows('select from activity where org_id = $1', orgId);
     expect(await ana.boardColumns.archive({ columnId: from })).toEqual({
@@ -83,7 +83,7 @@ describe('boardColumns.archive', () => {
   });
 
   it('needs a target for stories, on the same board, and still on it', async () => {
-    const { ana, orgId, projectId, from, to } = await twoReady();
+    const { ana, orgId, projectId, from, to } = await arrangeTwoReadyStories();
     const { orgId: elsewhere } = await world.org();
     const other = await arrangeBoard(world, orgId, { key: 'APP' });
     const foreign = await arrangeBoard(world, elsewhere);
@@ -104,7 +104,7 @@ describe('boardColumns.archive', () => {
   });
 
   it('keeps a column for backlog and one for done, but no other', async () => {
-    const { ana, projectId, columns, from } = await twoReady();
+    const { ana, projectId, columns, from } = await arrangeTwoReadyStories();
     for (const columnId of [columns.backlog, columns.done]) {
       await expect(ana.boardColumns.archive({ columnId })).rejects.toMatchObject({
         status: 422,
@@ -122,7 +122,7 @@ describe('boardColumns.archive', () => {
   });
 
   it('lets only one of the last two go', async () => {
-    const { ana, ben, projectId, columns } = await twoReady();
+    const { ana, ben, projectId, columns } = await arrangeTwoReadyStories();
     const { column } = await ana.boardColumns.create({ projectId, name: 'Shipped', status: 'done' });
     const outcomes = await world.runUnderContention(
       { table: 'board_columns', id: columns.backlog },
@@ -136,7 +136,7 @@ describe('boardColumns.archive', () => {
 
   it('leaves no story behind when stories are moved and made in it at the same moment', async () => {
     for (const archiveFirst of [true, false]) {
-      const { ana, ben, chloe, robo, projectId, from, to } = await twoReady();
+      const { ana, ben, chloe, robo, projectId, from, to } = await arrangeTwoReadyStories();
       const { story: mine } = await chloe.stories.create({ projectId, title: 'comes' });
       const { story: theirs } = await chloe.stories.create({ projectId, title: 'goes', columnId: from });
       const { story: third } = await chloe.stories.create({ projectId, title: 'goes along', columnId: to });
@@ -164,7 +164,7 @@ describe('boardColumns.archive', () => {
   describe('into a column of another status', () => {
     /** Creates a column for ready with two stories, one of them in an epic. */
     async function arrange(policy: object = {}) {
-      const arranged = await twoReady();
+      const arranged = await arrangeTwoReadyStories();
       const { ana, orgId, projectId, from } = arranged;
       await policyOf(orgId, policy);
       const { epic } = await ana.epics.create({ projectId, title: 'Sign in' });
@@ -251,7 +251,7 @@ describe('boardColumns.archive', () => {
   });
 
   it('moves 5,000 stories and keeps their order', async () => {
-    const { ana, orgId, projectId, from, to } = await twoReady();
+    const { ana, orgId, projectId, from, to } = await arrangeTwoReadyStories();
     await world.rows(
       `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by)
        select $1, gen_random_uuid(), $2, n, 'x', 'ready', $3, 'a' || lpad(n::text, 6, '0'), '{}' from generate_series(1, 5000) n`,

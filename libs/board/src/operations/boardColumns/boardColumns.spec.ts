@@ -19,7 +19,7 @@ const lastEvent = async (orgId: string) =>
 /**
  * Returns the names of the columns from left to right. Expects that their positions are 0, 1, 2 and so on.
  */
-async function namesOn(person: PersonOf<typeof world>, projectId: string): Promise<string[]> {
+async function listColumnNames(person: PersonOf<typeof world>, projectId: string): Promise<string[]> {
   const { items } = await person.boardColumns.list({ projectId });
   expect(items.map(({ position }) => position)).toEqual(items.map((_, index) => index));
   return items.map(({ name }) => name);
@@ -51,7 +51,7 @@ describe('boardColumns.create', () => {
       afterColumnId: columns.ready,
     });
     expect(column).toMatchObject({ position: 2, wipLimit: 3 });
-    expect(await namesOn(ana, projectId)).toEqual([
+    expect(await listColumnNames(ana, projectId)).toEqual([
       'backlog',
       'ready',
       'Design',
@@ -83,7 +83,7 @@ describe('boardColumns.create', () => {
     for (const id of [foreign.columns.ready, newId(), columns.in_review]) {
       await expect(after(id)).rejects.toMatchObject({ code: 'not_found' });
     }
-    expect(await namesOn(ana, projectId)).toEqual(['backlog', 'ready', 'in_progress', 'done']);
+    expect(await listColumnNames(ana, projectId)).toEqual(['backlog', 'ready', 'in_progress', 'done']);
   });
 
   it('stops at 50 active columns, also when many are added at once', async () => {
@@ -105,7 +105,7 @@ describe('boardColumns.create', () => {
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ reason: 'limit_exceeded' });
     }
-    expect(await namesOn(ana, projectId)).toHaveLength(50);
+    expect(await listColumnNames(ana, projectId)).toHaveLength(50);
   });
 
   it('is for leads, on boards that are not archived', async () => {
@@ -118,7 +118,7 @@ describe('boardColumns.create', () => {
     await expect(ana.boardColumns.create({ projectId, name: 'x', status: 'ready' })).rejects.toMatchObject({
       reason: 'archived',
     });
-    expect(await namesOn(ana, projectId)).toHaveLength(5);
+    expect(await listColumnNames(ana, projectId)).toHaveLength(5);
   });
 });
 
@@ -239,7 +239,7 @@ describe('boardColumns.reorder', () => {
         reason: 'incomplete_order',
       });
     }
-    expect(await namesOn(ana, projectId)).toEqual(['backlog', 'ready', 'in_progress', 'done']);
+    expect(await listColumnNames(ana, projectId)).toEqual(['backlog', 'ready', 'in_progress', 'done']);
   });
 
   it('racing with a column that is added leaves one order without a gap or a double', async () => {
@@ -261,7 +261,7 @@ describe('boardColumns.reorder', () => {
       reordered?.status === 'rejected'
         ? ['backlog', 'ready', 'New', 'in_progress', 'in_review', 'done']
         : ['done', 'in_review', 'in_progress', 'ready', 'New', 'backlog'];
-    expect(await namesOn(ana, projectId)).toEqual(expected);
+    expect(await listColumnNames(ana, projectId)).toEqual(expected);
   });
 
   it('survives a storm of columns added, ordered and archived', async () => {
@@ -288,6 +288,6 @@ describe('boardColumns.reorder', () => {
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ reason: 'incomplete_order' });
     }
-    await namesOn(ana, projectId);
+    await listColumnNames(ana, projectId);
   });
 });

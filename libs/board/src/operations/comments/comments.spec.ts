@@ -17,12 +17,12 @@ beforeEach(async () => {
   ({ story } = await people.ana.stories.create({ projectId: board.projectId, title: 'Passkeys' }));
 });
 
-const say = async (body: string, who: PersonOf<typeof world> = people.chloe, parentId?: string) =>
+const createComment = async (body: string, who: PersonOf<typeof world> = people.chloe, parentId?: string) =>
   (await who.comments.create({ storyId: story.id, body, ...(parentId !== undefined && { parentId }) }))
     .comment;
-const threads = async (who: PersonOf<typeof world> = people.dan) =>
+const listThreads = async (who: PersonOf<typeof world> = people.dan) =>
   (await who.comments.list({ storyId: story.id })).items;
-const happened = async () =>
+const listEvents = async () =>
   world.rows<{ kind: string; data: unknown }>(
     `select kind, data from activity where org_id = $1 and kind like 'comment.%' and kind <> 'comment.created' order by seq`,
     people.orgId,
@@ -31,9 +31,9 @@ const happened = async () =>
 describe('comments.list', () => {
   it('pages through roots, oldest first, each with all its replies and reactions', async () => {
     const roots = [];
-    for (const body of ['one', 'two', 'three', 'four', 'five']) roots.push(await say(body));
+    for (const body of ['one', 'two', 'three', 'four', 'five']) roots.push(await createComment(body));
     for (const root of roots) {
-      for (const body of ['a', 'b', 'c']) await say(body, people.dan, root.id);
+      for (const body of ['a', 'b', 'c']) await createComment(body, people.dan, root.id);
     }
     await people.dan.comments.react({ commentId: roots[0]?.id ?? '', emoji: '👍' });
     const pages = [];
@@ -63,37 +63,40 @@ describe('comments.list', () => {
   });
 
   it('says of each reaction how many gave it, and whether the caller did', async () => {
-    const root = await say('x');
-    const reply = await say('y', people.dan, root.id);
+    const root = await createComment('x');
+    const reply = await createComment('y', people.dan, root.id);
     for (const who of [people.ana, people.robo])
       await who.comments.react({ commentId: root.id, emoji: '🎉' });
     await people.dan.comments.react({ commentId: root.id, emoji: '❤️' });
     await people.dan.comments.react({ commentId: reply.id, emoji: '🎉' });
     // Chloé's list shows a reaction of her agent Robo as her own.
-    expect((await threads(people.chloe))[0]).toMatchObject({
+    expect((await listThreads(people.chloe))[0]).toMatchObject({
       reactions: [
         { emoji: '❤️', count: 1, mine: false },
         { emoji: '🎉', count: 2, mine: true },
       ],
       replies: [{ reactions: [{ emoji: '🎉', count: 1, mine: false }] }],
     });
-    expect((await threads(people.dan))[0]?.reactions.map((reaction) => reaction.mine)).toEqual([true, false]);
+    expect((await listThreads(people.dan))[0]?.reactions.map((reaction) => reaction.mine)).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('takes an emoji with or without its variation selector as the same one', async () => {
-    const root = await say('Ship it');
+    const root = await createComment('Ship it');
     for (const emoji of ['\u2764', '\u2764\uFE0F', '\u{1F44D}\uFE0F', '\u{1F44D}'])
       await people.dan.comments.react({ commentId: root.id, emoji });
-    expect((await threads(people.dan))[0]?.reactions).toEqual([
+    expect((await listThreads(people.dan))[0]?.reactions).toEqual([
       { emoji: '\u2764\uFE0F', count: 1, mine: true },
       { emoji: '\u{1F44D}', count: 1, mine: true },
     ]);
   });
 
   it('leaves resolved threads out where asked to', async () => {
-    const [open, resolved] = [await say('open'), await say('resolved')];
+    const [open, resolved] = [await createComment('open'), await createComment('resolved')];
     await people.dan.comments.resolve({ commentId: resolved.id });
-    expect((await threads()).map((thread) => thread.id)).toEqual([open.id, resolved.id]);
+    expect((await listThreads()).map((thread) => thread.id)).toEqual([open.id, resolved.id]);
     const { items } = await people.dan.comments.list({ storyId: story.id, includeResolved: false });
     expect(items.map((thread) => thread.id)).toEqual([open.id]);
   });
@@ -101,11 +104,11 @@ describe('comments.list', () => {
 
 describe('comments.update', () => {
   it('tells each member once, however often a mention comes and goes', async () => {
-    const comment = await say('See @ana');
+    const comment = await createComment('See @ana');
     for (const body of ['x', 'See @ana', 'See @dan', 'x', '@ana and @dan']) {
       await people.chloe.comments.update({ commentId: comment.id, body });
     }
-    expect((await happened()).map(({ data }) => (data as { mentions: string[] }).mentions)).toEqual([
+    expect((await listEvents()).map(({ data }) => (data as { mentions: string[] }).mentions)).toEqual([
       [],
       [],
       [people.dan.me.memberId],
@@ -115,7 +118,7 @@ describe('comments.update', () => {
   });
 
   it('changes the text and whom it mentions, and tells only whom it mentions anew', async () => {
-    const comment = await say('@ana?');
+    const comment = await createComment('@ana?');
     const { comment: edited } = await people.chloe.comments.update({
       commentId: comment.id,
       body: '@ana @dan?',
@@ -129,18 +132,18 @@ describe('comments.update', () => {
       editedAt: edited.updatedAt,
       updatedAt: edited.updatedAt,
     });
-    expect(await threads()).toEqual([{ ...edited, replies: [], repliesCursor: null }]);
-    expect(await happened()).toEqual([
+    expect(await listThreads()).toEqual([{ ...edited, replies: [], repliesCursor: null }]);
+    expect(await listEvents()).toEqual([
       { kind: 'comment.updated', data: { commentId: comment.id, mentions: [people.dan.me.memberId] } },
     ]);
   });
 
   it('changes nothing for the same text', async () => {
-    const comment = await say('x');
+    const comment = await createComment('x');
     expect((await people.chloe.comments.update({ commentId: comment.id, body: 'x' })).comment).toEqual(
       comment,
     );
-    expect(await happened()).toEqual([]);
+    expect(await listEvents()).toEqual([]);
     for (const body of ['x', 'y']) {
       await expect(
         people.chloe.comments.update({ commentId: comment.id, body, expectedVersion: 2 }),
@@ -152,7 +155,7 @@ describe('comments.update', () => {
   });
 
   it("is for the author alone: not for leads, not for another agent, but for an agent's member", async () => {
-    const [mine, robots] = [await say('x'), await say('y', people.robo)];
+    const [mine, robots] = [await createComment('x'), await createComment('y', people.robo)];
     const helper = await world.token(people.orgId, people.chloe.me.memberId, { agent: 'Helper' });
     for (const [who, commentId] of [
       [people.ana, mine.id],
@@ -173,7 +176,7 @@ describe('comments.update', () => {
   });
 
   it('lets one of two edits on the same version win', async () => {
-    const comment = await say('x');
+    const comment = await createComment('x');
     const edit = (body: string) => () =>
       people.chloe.comments.update({ commentId: comment.id, body, expectedVersion: 1 });
     const outcomes = await world.runUnderContention(
@@ -187,23 +190,26 @@ describe('comments.update', () => {
 
 describe('comments.delete', () => {
   it('removes a comment with its reactions', async () => {
-    const comment = await say('x');
+    const comment = await createComment('x');
     await people.dan.comments.react({ commentId: comment.id, emoji: '👍' });
     expect(await people.chloe.comments.delete({ commentId: comment.id })).toEqual({ deleted: true });
-    expect(await threads()).toEqual([]);
+    expect(await listThreads()).toEqual([]);
     expect(await world.rows('select 1 from comment_reactions where org_id = $1', people.orgId)).toEqual([]);
-    expect((await happened()).at(-1)).toEqual({ kind: 'comment.deleted', data: { commentId: comment.id } });
+    expect((await listEvents()).at(-1)).toEqual({ kind: 'comment.deleted', data: { commentId: comment.id } });
     await expect(people.chloe.comments.delete({ commentId: comment.id })).rejects.toMatchObject({
       status: 404,
     });
   });
 
   it('keeps the place of a root for its replies, and only as long as there are some', async () => {
-    const root = await say('@dan look');
-    const replies = [await say('a', people.dan, root.id), await say('b', people.dan, root.id)];
+    const root = await createComment('@dan look');
+    const replies = [
+      await createComment('a', people.dan, root.id),
+      await createComment('b', people.dan, root.id),
+    ];
     await people.dan.comments.react({ commentId: root.id, emoji: '👍' });
     await people.chloe.comments.delete({ commentId: root.id });
-    expect(await threads()).toMatchObject([
+    expect(await listThreads()).toMatchObject([
       {
         id: root.id,
         body: null,
@@ -225,21 +231,24 @@ describe('comments.delete', () => {
       });
     }
     await people.dan.comments.delete({ commentId: replies[0]?.id ?? '' });
-    expect(await threads()).toMatchObject([{ id: root.id, replies: [{ body: 'b' }] }]);
+    expect(await listThreads()).toMatchObject([{ id: root.id, replies: [{ body: 'b' }] }]);
     await people.dan.comments.delete({ commentId: replies[1]?.id ?? '' });
-    expect(await threads()).toEqual([]);
+    expect(await listThreads()).toEqual([]);
   });
 
   it('leaves the root when its only reply goes', async () => {
-    const root = await say('x');
-    const reply = await say('y', people.dan, root.id);
+    const root = await createComment('x');
+    const reply = await createComment('y', people.dan, root.id);
     await people.dan.comments.delete({ commentId: reply.id });
-    expect(await threads()).toMatchObject([{ id: root.id, body: 'x', replies: [] }]);
+    expect(await listThreads()).toMatchObject([{ id: root.id, body: 'x', replies: [] }]);
   });
 
   it('leaves no empty tombstone when the last two replies go at once', async () => {
-    const root = await say('x');
-    const replies = [await say('a', people.dan, root.id), await say('b', people.chloe, root.id)];
+    const root = await createComment('x');
+    const replies = [
+      await createComment('a', people.dan, root.id),
+      await createComment('b', people.chloe, root.id),
+    ];
     await people.chloe.comments.delete({ commentId: root.id });
     const outcomes = await world.runUnderContention(
       { table: 'comments', id: root.id },
@@ -247,11 +256,15 @@ describe('comments.delete', () => {
       () => people.chloe.comments.delete({ commentId: replies[1]?.id ?? '' }),
     );
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled']);
-    expect(await threads()).toEqual([]);
+    expect(await listThreads()).toEqual([]);
   });
 
   it('is for the author and for leads of the project', async () => {
-    const [first, second, third] = [await say('x'), await say('y'), await say('z', people.robo)];
+    const [first, second, third] = [
+      await createComment('x'),
+      await createComment('y'),
+      await createComment('z', people.robo),
+    ];
     const helper = await world.token(people.orgId, people.chloe.me.memberId, { agent: 'Helper' });
     for (const [who, commentId] of [
       [people.dan, first.id],
@@ -273,13 +286,13 @@ describe('comments.delete', () => {
     );
     await lead.comments.delete({ commentId: second.id });
     await people.chloe.comments.delete({ commentId: third.id });
-    expect(await threads()).toEqual([]);
+    expect(await listThreads()).toEqual([]);
   });
 });
 
 describe('comments.react', () => {
   it('gives and takes back, once, however often it is asked to', async () => {
-    const comment = await say('x');
+    const comment = await createComment('x');
     const react = async (on: boolean) =>
       (await people.dan.comments.react({ commentId: comment.id, emoji: '👍', on })).comment;
     const given = { ...comment, reactions: [{ emoji: '👍', count: 1, mine: true }] };
@@ -289,22 +302,22 @@ describe('comments.react', () => {
       comment,
       comment,
     ]);
-    expect(await happened()).toEqual([
+    expect(await listEvents()).toEqual([
       { kind: 'comment.reacted', data: { commentId: comment.id, emoji: '👍', on: true } },
       { kind: 'comment.reacted', data: { commentId: comment.id, emoji: '👍', on: false } },
     ]);
   });
 
   it('counts one for a member who clicks twice at once', async () => {
-    const comment = await say('x');
+    const comment = await createComment('x');
     const react = () => people.dan.comments.react({ commentId: comment.id, emoji: '👍' });
     const outcomes = await world.runUnderContention({ table: 'comments', id: comment.id }, react, react);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled']);
-    expect((await threads())[0]?.reactions).toEqual([{ emoji: '👍', count: 1, mine: true }]);
+    expect((await listThreads())[0]?.reactions).toEqual([{ emoji: '👍', count: 1, mine: true }]);
   });
 
   it('takes 50 different emojis and no more, also from two at once', async () => {
-    const comment = await say('x');
+    const comment = await createComment('x');
     const emojis = Array.from({ length: 51 }, (_, index) => String.fromCodePoint(0x1f400 + index));
     await world.rows(
       'insert into comment_reactions (org_id, comment_id, member_id, emoji) select $1, $2, $3, unnest($4::text[])',
@@ -326,14 +339,14 @@ describe('comments.react', () => {
       emoji: emojis[0] ?? '',
     });
     expect(joined.reactions).toHaveLength(50);
-    expect(joined.reactions).toEqual((await threads())[0]?.reactions);
+    expect(joined.reactions).toEqual((await listThreads())[0]?.reactions);
   });
 });
 
 describe('comments.resolve', () => {
   it('resolves a thread and opens it again, once each', async () => {
-    const comment = await say('x');
-    await say('y', people.dan, comment.id);
+    const comment = await createComment('x');
+    await createComment('y', people.dan, comment.id);
     const resolve = async (resolved: boolean, who: PersonOf<typeof world>) =>
       (await who.comments.resolve({ commentId: comment.id, resolved })).comment;
     const resolved = await resolve(true, people.robo);
@@ -343,11 +356,11 @@ describe('comments.resolve', () => {
     const open = await resolve(false, people.dan);
     expect(open).toEqual({ ...comment, version: 3, updatedAt: open.updatedAt });
     expect(await resolve(false, people.dan)).toEqual(open);
-    expect((await happened()).map((event) => event.kind)).toEqual(['comment.resolved', 'comment.reopened']);
+    expect((await listEvents()).map((event) => event.kind)).toEqual(['comment.resolved', 'comment.reopened']);
   });
 
   it('is resolved once by two who do so at the same time', async () => {
-    const { id } = await say('x');
+    const { id } = await createComment('x');
     const outcomes = await world.runUnderContention(
       { table: 'comments', id },
       () => people.dan.comments.resolve({ commentId: id }),
@@ -359,12 +372,12 @@ describe('comments.resolve', () => {
     expect(comments).toHaveLength(2);
     expect(comments[0]).toMatchObject({ version: 2 });
     expect(comments[1]).toEqual(comments[0]);
-    expect((await happened()).map((event) => event.kind)).toEqual(['comment.resolved']);
+    expect((await listEvents()).map((event) => event.kind)).toEqual(['comment.resolved']);
   });
 
   it('takes roots only', async () => {
-    const root = await say('x');
-    const reply = await say('y', people.dan, root.id);
+    const root = await createComment('x');
+    const reply = await createComment('y', people.dan, root.id);
     await expect(people.dan.comments.resolve({ commentId: reply.id })).rejects.toMatchObject({
       status: 422,
       body: { details: { reason: 'not_a_root', rootId: root.id } },
@@ -397,7 +410,7 @@ it('answers comments that are missing, hidden or of another organization alike',
 });
 
 it('refuses every write in an archived project', async () => {
-  const comment = await say('x');
+  const comment = await createComment('x');
   await world.rows('update projects set archived_at = now() where id = $1', board.projectId);
   const commentId = comment.id;
   for (const call of [
@@ -408,5 +421,5 @@ it('refuses every write in an archived project', async () => {
   ]) {
     await expect(call()).rejects.toMatchObject({ status: 422, reason: 'archived' });
   }
-  expect(await threads()).toEqual([{ ...comment, replies: [], repliesCursor: null }]);
+  expect(await listThreads()).toEqual([{ ...comment, replies: [], repliesCursor: null }]);
 });

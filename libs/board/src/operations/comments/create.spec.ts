@@ -19,16 +19,16 @@ beforeEach(async () => {
   ({ story } = await people.ana.stories.create({ projectId: board.projectId, title: 'Passkeys' }));
 });
 
-const say = async (params: object = {}) =>
+const createComment = async (params: object = {}) =>
   (await people.chloe.comments.create({ storyId: story.id, body: 'Yes', ...params })).comment;
 
 describe('comments.create', () => {
   it('offers the answers of a question, also in lists', async () => {
-    const comment = await say({ kind: 'question', body: 'Deploy?', options: ['Yes', 'No'] });
+    const comment = await createComment({ kind: 'question', body: 'Deploy?', options: ['Yes', 'No'] });
     expect(comment.options).toEqual(['Yes', 'No']);
     const { items } = await people.dan.comments.list({ storyId: story.id });
     expect(items.map(({ options }) => options)).toEqual([['Yes', 'No']]);
-    expect((await say()).options).toEqual([]);
+    expect((await createComment()).options).toEqual([]);
   });
 
   it.each([
@@ -39,7 +39,7 @@ describe('comments.create', () => {
     ['without text', { kind: 'question', options: [' '] }],
     ['of a reply', { kind: 'question', options: ['Yes'], parentId: newId() }],
   ])('refuses answers %s', async (_, params) => {
-    await expect(say(params)).rejects.toMatchObject({ status: 400 });
+    await expect(createComment(params)).rejects.toMatchObject({ status: 400 });
   });
 
   it('keeps what was said, by whom and about which line, and says so', async () => {
@@ -96,7 +96,7 @@ describe('comments.create', () => {
   });
 
   it('leaves the story as it was', async () => {
-    await say();
+    await createComment();
     expect((await people.ana.stories.get({ storyId: story.id })).story).toEqual(story);
   });
 
@@ -105,7 +105,7 @@ describe('comments.create', () => {
       (await people.dan.comments.create({ storyId: story.id, body: 'Me too' })).comment.author.name,
     ).toBe('Dan');
     await world.rows('update projects set archived_at = now() where id = $1', board.projectId);
-    await expect(say()).rejects.toMatchObject({ status: 422, reason: 'archived' });
+    await expect(createComment()).rejects.toMatchObject({ status: 422, reason: 'archived' });
   });
 
   it('mentions active members who can see the project, and nobody else', async () => {
@@ -113,9 +113,9 @@ describe('comments.create', () => {
     await world.rows(`update members set status = 'removed' where id = $1`, ben.me.memberId);
     const foreign = await world.org();
     await world.member(foreign.orgId, 'Eve', 'member');
-    expect((await say({ body: '@Dan, @ana: `@chloe` @ben @eve @nobody ana@example.com' })).mentions).toEqual(
-      [ana.me.memberId, dan.me.memberId].sort().map((memberId) => ({ memberId })),
-    );
+    expect(
+      (await createComment({ body: '@Dan, @ana: `@chloe` @ben @eve @nobody ana@example.com' })).mentions,
+    ).toEqual([ana.me.memberId, dan.me.memberId].sort().map((memberId) => ({ memberId })));
     const hidden = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
     const { story: secret } = await ana.stories.create({ projectId: hidden.projectId, title: 'x' });
     const { comment } = await ana.comments.create({ storyId: secret.key, body: '@chloe @dan @ana' });
@@ -123,16 +123,16 @@ describe('comments.create', () => {
   });
 
   it('hangs a reply to a reply under the root', async () => {
-    const root = await say();
-    const reply = await say({ parentId: root.id });
-    const below = await say({ parentId: reply.id });
+    const root = await createComment();
+    const reply = await createComment({ parentId: root.id });
+    const below = await createComment({ parentId: reply.id });
     expect([reply.parentId, below.parentId]).toEqual([root.id, root.id]);
   });
 
   it('takes no parent of another story, and tells of it only who can see that story', async () => {
     const { story: other } = await people.ana.stories.create({ projectId: board.projectId, title: 'y' });
     const { comment: elsewhere } = await people.ana.comments.create({ storyId: other.id, body: 'x' });
-    await expect(say({ parentId: elsewhere.id })).rejects.toMatchObject({
+    await expect(createComment({ parentId: elsewhere.id })).rejects.toMatchObject({
       status: 422,
       reason: 'mismatched_project',
     });
@@ -146,7 +146,7 @@ describe('comments.create', () => {
       status: 422,
     });
     for (const parentId of [whisper.id, newId()]) {
-      await expect(say({ parentId })).rejects.toMatchObject({ status: 404, code: 'not_found' });
+      await expect(createComment({ parentId })).rejects.toMatchObject({ status: 404, code: 'not_found' });
     }
   });
 
@@ -154,13 +154,15 @@ describe('comments.create', () => {
     await world.rows(`update members set status = 'removed' where id = $1`, people.ben.me.memberId);
     const foreign = await world.org();
     for (const directedTo of [people.ben.me.memberId, foreign.ana.me.memberId, newId()]) {
-      await expect(say({ kind: 'question', directedTo })).rejects.toMatchObject({
+      await expect(createComment({ kind: 'question', directedTo })).rejects.toMatchObject({
         status: 404,
         code: 'not_found',
       });
     }
     await people.chloe.storySpec.update({ storyId: story.id, content: 'a\n' });
-    await expect(say({ anchor: { specVersion: 2, line: 1 } })).rejects.toMatchObject({ status: 404 });
+    await expect(createComment({ anchor: { specVersion: 2, line: 1 } })).rejects.toMatchObject({
+      status: 404,
+    });
     expect((await people.dan.comments.list({ storyId: story.id })).items).toEqual([]);
   });
 
@@ -174,7 +176,7 @@ describe('comments.create', () => {
   });
 
   it('answers a reply to a thread that was deleted meanwhile as to one that never was', async () => {
-    const root = await say();
+    const root = await createComment();
     const [removed, replied] = await world.runUnderContention<unknown>(
       { table: 'comments', id: root.id },
       () => people.chloe.comments.delete({ commentId: root.id }),
@@ -193,7 +195,7 @@ describe('comments.create', () => {
   });
 
   it('keeps a reply that was being written when its root was deleted', async () => {
-    const root = await say();
+    const root = await createComment();
     const writer = await world.database.owner.connect();
     try {
       await writer.query('begin');

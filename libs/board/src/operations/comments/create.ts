@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle, pathNotFound } from '@muster/runtime';
-import { comments, findMentioned, findParentComment, toComment } from '../../data/comments.ts';
+import { comments, findMentionedIds, findParentComment, toComment } from '../../data/comments.ts';
 import { findActor, requireParticipant } from '../../data/participants.ts';
 import { toStoryEventSubject } from '../../data/stories.ts';
 import { canSeeStory, getStoryForEvents } from '../../data/story-topics.ts';
@@ -15,7 +15,7 @@ export const create = handle(
       access(),
       parentId === undefined ? undefined : findParentComment(db, parentId),
       directedTo === undefined ? undefined : findActor(db, directedTo),
-      findMentioned(db, caller.memberId, { id: targetId }, findMentionedHandles(body)),
+      findMentionedIds(db, caller.memberId, { id: targetId }, findMentionedHandles(body)),
     ]);
     if (directedTo !== undefined) requireParticipant(addressee, refuse, 'directedTo');
     const isToAgent = addressee !== undefined && addressee.id !== addressee.member_id;

@@ -18,14 +18,14 @@ beforeEach(async () => {
 const say = async (body: string, who: PersonOf<typeof world> = people.chloe, parentId?: string) =>
   (await who.comments.create({ storyId: story.id, body, ...(parentId !== undefined && { parentId }) }))
     .comment;
-const threads = async () => (await people.dan.comments.list({ storyId: story.id })).items;
+const listThreads = async () => (await people.dan.comments.list({ storyId: story.id })).items;
 
 describe('a long thread', () => {
   it('shows the first 20 replies of a thread, and comments.replies the rest', async () => {
     const root = await say('root');
     const bodies = Array.from({ length: 45 }, (_, n) => `reply ${n}`);
     for (const body of bodies) await say(body, people.dan, root.id);
-    const [thread] = await threads();
+    const [thread] = await listThreads();
     expect(thread?.replies.map(({ body }) => body)).toEqual(bodies.slice(0, 20));
     const seen = thread?.replies ?? [];
     for (let cursor = thread?.repliesCursor ?? null; cursor !== null;) {
@@ -59,7 +59,7 @@ describe('a long thread', () => {
     const root = await say('root');
     let last = root;
     for (let n = 0; n < 20; n += 1) last = await say(`reply ${n}`, people.dan, root.id);
-    expect((await threads())[0]).toMatchObject({ replies: { length: 20 }, repliesCursor: null });
+    expect((await listThreads())[0]).toMatchObject({ replies: { length: 20 }, repliesCursor: null });
     expect(await people.dan.comments.replies({ commentId: last.id })).toEqual({
       items: [],
       nextCursor: null,

@@ -4,7 +4,7 @@ import { handle } from '@muster/runtime';
 import {
   toCommentedStoryEventSubject,
   comments,
-  findMentioned,
+  findMentionedIds,
   lockComment,
   toComment,
 } from '../../data/comments.ts';
@@ -19,7 +19,7 @@ export const update = handle(
     const [comment, reactions, mentioned, { at }] = await Promise.all([
       lockComment(db, commentId),
       listReactions(db, caller.memberId, commentId),
-      findMentioned(db, caller.memberId, { ofComment: commentId }, findMentionedHandles(body)),
+      findMentionedIds(db, caller.memberId, { ofComment: commentId }, findMentionedHandles(body)),
       access(),
     ]);
     await requireGround(isAuthor(comment.author, caller) && 'author');

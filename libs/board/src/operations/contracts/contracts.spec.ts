@@ -24,7 +24,7 @@ const publishAs = (who: PersonOf<typeof world>, content: string, draft: Draft = 
   who.contracts.publish({ projectId: 'WEB', slug: 'session-api', kind: 'typescript', content, ...draft });
 const publish = (content: string, draft?: Draft) => publishAs(people.chloe, content, draft);
 
-const happened = () =>
+const listEvents = () =>
   world.rows<{ subject: unknown; data: unknown; project_id: string }>(
     `select subject, data, project_id from activity where org_id = $1 and kind = 'contract.published' order by seq`,
     people.orgId,
@@ -54,7 +54,7 @@ describe('contracts.publish', () => {
     });
     const { items } = await people.dan.contracts.list({ projectId: board.projectId, includeContent: true });
     expect(items).toEqual([contract]);
-    expect(await happened()).toEqual([
+    expect(await listEvents()).toEqual([
       {
         subject: { type: 'contract', id: contract.id, key: 'session-api', title: 'session-api' },
         data: { slug: 'session-api', version: 1 },
@@ -71,7 +71,7 @@ describe('contracts.publish', () => {
     expect(second).toMatchObject({ contract: { id: first.contract.id, version: 2 }, created: true });
     const third = await publish('{}', { kind: 'typescript' });
     expect(third).toMatchObject({ contract: { version: 3, kind: 'typescript' }, created: true });
-    expect((await happened()).map(({ data }) => data)).toEqual(
+    expect((await listEvents()).map(({ data }) => data)).toEqual(
       [1, 2, 3].map((version) => ({ slug: 'session-api', version })),
     );
   });

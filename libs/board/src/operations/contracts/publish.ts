@@ -19,7 +19,7 @@ export const publish = handle(registry.contracts.publish, async (context) => {
   // The content is checked before rows are locked, because the check can take long.
   const flaw = findContentProblem(params.kind, params.content);
   // Lock order: stories before the records that belong to them.
-  const [story, { head, newest }, { at }] = await Promise.all([
+  const [story, { head, newestVersion: newest }, { at }] = await Promise.all([
     params.storyId === undefined ? undefined : lockStoryAgainstDeletion(db, params.storyId),
     lockContract(db, targetId, params.slug),
     access(),

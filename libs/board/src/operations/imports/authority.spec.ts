@@ -34,7 +34,7 @@ const comment = {
   body: 'Agents may push.',
   at: '2024-03-02T10:00:00Z',
 };
-const commented: Item = { externalId: '1', title: 'One', comments: [comment] };
+const itemWithComment: Item = { externalId: '1', title: 'One', comments: [comment] };
 const commentOf = async () => (await people.ana.comments.list({ storyId: 'WEB-1' })).items[0];
 
 describe('a status of an item', () => {
@@ -76,7 +76,7 @@ describe('a status of an item', () => {
 
 describe('an author', () => {
   it('is a member only where an admin with the scope admin imports, and is always marked', async () => {
-    await putAs(people.ana, commented);
+    await putAs(people.ana, itemWithComment);
     expect(await commentOf()).toMatchObject({
       author: { memberId: people.ana.me.memberId },
       importedBy: { memberId: people.ana.me.memberId },
@@ -93,7 +93,7 @@ describe('an author', () => {
        select org_id, id, $2, 'lead' from projects where org_id = $1`,
       ...[orgId, ben.me.memberId],
     );
-    await putAs(person, commented);
+    await putAs(person, itemWithComment);
     expect(await commentOf()).toMatchObject({
       author: { kind: 'member', memberId: null, name: 'Ana of Jira' },
       importedBy: { memberId: person.me.memberId },
@@ -102,8 +102,8 @@ describe('an author', () => {
   });
 
   it('keeps a text that a lead would change under a member’s name', async () => {
-    await putAs(people.ana, commented);
-    const forged = { ...commented, comments: [{ ...comment, body: 'Forged' }] };
+    await putAs(people.ana, itemWithComment);
+    const forged = { ...itemWithComment, comments: [{ ...comment, body: 'Forged' }] };
     const [item] = await putAs(people.chloe, forged);
     expect(item?.issues).toMatchObject([{ message: 'Only an admin may change a comment of a member.' }]);
     expect(await commentOf()).toMatchObject({
@@ -113,8 +113,8 @@ describe('an author', () => {
   });
 
   it('may be changed by a lead where only its name is known', async () => {
-    await putAs(people.chloe, commented);
-    const changed = { ...commented, comments: [{ ...comment, body: 'Agents may ask.' }] };
+    await putAs(people.chloe, itemWithComment);
+    const changed = { ...itemWithComment, comments: [{ ...comment, body: 'Agents may ask.' }] };
     expect(await putAs(people.chloe, changed)).toMatchObject([{ issues: [] }]);
     expect(await commentOf()).toMatchObject({ body: 'Agents may ask.', author: { memberId: null } });
   });
@@ -127,7 +127,7 @@ describe('an author', () => {
 });
 
 it("is refused to an agent's token", async () => {
-  await expect(putAs(people.robo, commented)).rejects.toMatchObject({
+  await expect(putAs(people.robo, itemWithComment)).rejects.toMatchObject({
     status: 403,
     body: { details: { reason: 'agents_may_not' } },
   });

@@ -30,7 +30,10 @@ export const finish = handle(registry.imports.finish, async ({ targetId, db, acc
   const found = wanted.flatMap(({ storyId, blockerId, ...names }) =>
     blockerId === null ? [] : [{ storyId, blockerId, ...names }],
   );
-  const { added, circles } = addDependenciesWithoutCycles(there, found);
+  const { addedDependencies: added, cyclicDependencies: circles } = addDependenciesWithoutCycles(
+    there,
+    found,
+  );
   if (added.length > 0) db.deferToCommit(insertDependencies(current.project_id, added));
   const parents = planParents(candidates);
   if (parents.added.length > 0)

@@ -24,11 +24,11 @@ const begin = async (provider: 'jira' | 'linear' = 'jira'): Promise<string> =>
   (await people.ana.imports.begin({ projectId: 'WEB', provider, name: 'Of Jira' })).import.id;
 const put = (items: Item[], more: { theirs?: boolean; importId?: string } = {}) =>
   people.ana.imports.put({ importId, items, ...more });
-const outcomes = async (items: Item[], more: { theirs?: boolean; importId?: string } = {}) =>
+const putAndListOutcomes = async (items: Item[], more: { theirs?: boolean; importId?: string } = {}) =>
   (await put(items, more)).results.map(({ outcome }) => outcome);
 const everything = () => allOf(world, people.orgId);
-const storyOf = async (key: string) => (await people.ana.stories.get({ storyId: key })).story;
-const kinds = async () =>
+const getStory = async (key: string) => (await people.ana.stories.get({ storyId: key })).story;
+const listEventKinds = async () =>
   (
     await world.rows<{ kind: string }>(
       'select kind from activity where org_id = $1 order by seq',
@@ -36,7 +36,7 @@ const kinds = async () =>
     )
   ).map(({ kind }) => kind);
 
-const full: Item = {
+const fullItem: Item = {
   externalId: 'OPS-7',
   url: 'https://jira.example/OPS-7',
   title: 'Sign in by mail',
@@ -64,7 +64,7 @@ const full: Item = {
 
 describe('imports.put', () => {
   it('makes a story of an item, with all that it says, and the times and authors that it had', async () => {
-    const { results, import: after } = await put([full]);
+    const { results, import: after } = await put([fullItem]);
     expect(results).toEqual([
       {
         ...{ externalId: 'OPS-7', outcome: 'created', recordId: expect.any(String) },
@@ -72,22 +72,22 @@ describe('imports.put', () => {
       },
     ]);
     expect(after.counts).toEqual({ created: 1, updated: 0, unchanged: 0, kept: 0, refused: 0 });
-    const story = await storyOf('WEB-1');
+    const story = await getStory('WEB-1');
     const { items: epics } = await people.ana.epics.list({ projectId: 'WEB' });
     expect(story).toMatchObject({
       ...{
-        title: full.title,
-        description: full.description,
+        title: fullItem.title,
+        description: fullItem.description,
         priority: 'high',
-        labels: full.labels,
+        labels: fullItem.labels,
         estimate: 3,
       },
       ...{ status: 'in_review', columnId: board.columns.in_review, epicId: epics[0]?.id, specVersion: 1 },
       ...{ createdAt: '2024-03-01T10:00:00.000Z', version: 1, createdBy: { name: 'Ana' } },
-      upstream: { provider: 'jira', externalId: 'OPS-7', url: full.url },
+      upstream: { provider: 'jira', externalId: 'OPS-7', url: fullItem.url },
     });
     expect(epics).toMatchObject([{ title: 'Accounts', progress: { total: 1, done: 0 } }]);
-    expect((await people.ana.storySpec.get({ storyId: 'WEB-1' })).spec.content).toBe(full.spec);
+    expect((await people.ana.storySpec.get({ storyId: 'WEB-1' })).spec.content).toBe(fullItem.spec);
     const { items: threads } = await people.ana.comments.list({ storyId: 'WEB-1' });
     expect(threads).toMatchObject([
       {
@@ -103,51 +103,51 @@ describe('imports.put', () => {
   });
 
   it('says it in one line of the activity, and nothing where nothing came of it', async () => {
-    await put([full, { externalId: '2', title: 'Two', status: 'canceled' }]);
-    expect(await kinds()).toEqual(['import.started', 'import.stored']);
-    await put([full]);
-    expect(await kinds()).toHaveLength(2);
+    await put([fullItem, { externalId: '2', title: 'Two', status: 'canceled' }]);
+    expect(await listEventKinds()).toEqual(['import.started', 'import.stored']);
+    await put([fullItem]);
+    expect(await listEventKinds()).toHaveLength(2);
     expect(
       await world.rows('select from outbox where org_id = $1 and topic <> $2', people.orgId, 'event'),
     ).toEqual([]);
   });
 
   it('put again is as if it was put once, in the same import or another', async () => {
-    const items = [full, { externalId: 'OPS-8', title: 'Two', status: 'canceled' as const }];
+    const items = [fullItem, { externalId: 'OPS-8', title: 'Two', status: 'canceled' as const }];
     await put(items);
     const before = await everything();
-    expect(await outcomes(items)).toEqual(['unchanged', 'unchanged']);
-    expect(await outcomes(items, { importId: await begin(), theirs: true })).toEqual([
+    expect(await putAndListOutcomes(items)).toEqual(['unchanged', 'unchanged']);
+    expect(await putAndListOutcomes(items, { importId: await begin(), theirs: true })).toEqual([
       'unchanged',
       'unchanged',
     ]);
     expect(await everything()).toEqual(before);
-    expect(await outcomes([full], { importId: await begin('linear') })).toEqual(['created']);
+    expect(await putAndListOutcomes([fullItem], { importId: await begin('linear') })).toEqual(['created']);
   });
 
   it('follows the source where the story is as it was left', async () => {
-    await put([full]);
+    await put([fullItem]);
     const changed = {
-      ...full,
+      ...fullItem,
       title: 'Sign in',
       status: 'done' as const,
       spec: '# New\n',
       priority: 'low' as const,
     };
-    expect(await outcomes([changed])).toEqual(['updated']);
-    const story = await storyOf('WEB-1');
+    expect(await putAndListOutcomes([changed])).toEqual(['updated']);
+    const story = await getStory('WEB-1');
     expect(story).toMatchObject({
       ...{ title: 'Sign in', status: 'done', columnId: board.columns.done, priority: 'low', version: 2 },
-      ...{ specVersion: 2, description: full.description, completedAt: '2024-04-01T10:00:00.000Z' },
+      ...{ specVersion: 2, description: fullItem.description, completedAt: '2024-04-01T10:00:00.000Z' },
     });
-    expect(await outcomes([{ ...changed, status: 'canceled' }])).toEqual(['updated']);
-    expect(await storyOf('WEB-1')).toMatchObject({ status: 'canceled', columnId: null, version: 3 });
+    expect(await putAndListOutcomes([{ ...changed, status: 'canceled' }])).toEqual(['updated']);
+    expect(await getStory('WEB-1')).toMatchObject({ status: 'canceled', columnId: null, version: 3 });
     expect(await wrongCounts(world, board.projectId)).toEqual([]);
     // A change of source fields that stories do not have is recorded but creates no version.
-    expect(await outcomes([{ ...changed, status: 'canceled', updatedAt: '2025-01-01T00:00:00Z' }])).toEqual([
-      'unchanged',
-    ]);
-    expect((await storyOf('WEB-1')).version).toBe(3);
+    expect(
+      await putAndListOutcomes([{ ...changed, status: 'canceled', updatedAt: '2025-01-01T00:00:00Z' }]),
+    ).toEqual(['unchanged']);
+    expect((await getStory('WEB-1')).version).toBe(3);
   });
 
   it('keeps what was changed, moved or deleted here, unless the source counts', async () => {
@@ -178,10 +178,10 @@ describe('imports.put', () => {
         },
       ]);
     }
-    expect(await outcomes(changed, { theirs: true })).toEqual(['updated', 'updated', 'created']);
-    expect((await storyOf('WEB-1')).title).toBe('Story 1, new');
-    expect((await storyOf('WEB-4')).title).toBe('Story 3, new');
-    expect(await outcomes(changed)).toEqual(['unchanged', 'unchanged', 'unchanged']);
+    expect(await putAndListOutcomes(changed, { theirs: true })).toEqual(['updated', 'updated', 'created']);
+    expect((await getStory('WEB-1')).title).toBe('Story 1, new');
+    expect((await getStory('WEB-4')).title).toBe('Story 3, new');
+    expect(await putAndListOutcomes(changed)).toEqual(['unchanged', 'unchanged', 'unchanged']);
   });
 
   it('keeps a story that is being worked on, even where the source counts', async () => {
@@ -191,8 +191,8 @@ describe('imports.put', () => {
        select org_id, gen_random_uuid(), project_id, 'story', id, 'leased', 1, 1, 0 from stories where org_id = $1`,
       people.orgId,
     );
-    expect(await outcomes([{ externalId: '1', title: 'Two' }], { theirs: true })).toEqual(['kept']);
-    expect((await storyOf('WEB-1')).title).toBe('One');
+    expect(await putAndListOutcomes([{ externalId: '1', title: 'Two' }], { theirs: true })).toEqual(['kept']);
+    expect((await getStory('WEB-1')).title).toBe('One');
   });
 
   it('does not double a story that mirrors the item already', async () => {
@@ -201,10 +201,10 @@ describe('imports.put', () => {
       storyId: 'WEB-1',
       upstream: { provider: 'jira', externalId: 'OPS-7' },
     });
-    expect(await outcomes([full])).toEqual(['kept']);
-    expect(await outcomes([full], { theirs: true })).toEqual(['updated']);
-    expect((await storyOf('WEB-1')).title).toBe(full.title);
-    expect(await outcomes([full])).toEqual(['unchanged']);
+    expect(await putAndListOutcomes([fullItem])).toEqual(['kept']);
+    expect(await putAndListOutcomes([fullItem], { theirs: true })).toEqual(['updated']);
+    expect((await getStory('WEB-1')).title).toBe(fullItem.title);
+    expect(await putAndListOutcomes([fullItem])).toEqual(['unchanged']);
   });
 
   it('puts stories into columns by name, in the order given, after those that are there', async () => {
@@ -244,8 +244,8 @@ describe('imports.put', () => {
   });
 
   it('brings comments that came since, and follows those that were edited there and not here', async () => {
-    await put([full]);
-    const [second, first] = full.comments ?? [];
+    await put([fullItem]);
+    const [second, first] = fullItem.comments ?? [];
     if (first === undefined || second === undefined) throw new Error('two comments');
     const third = {
       externalId: '3',
@@ -254,8 +254,8 @@ describe('imports.put', () => {
       at: '2024-05-01T00:00:00Z',
       parent: '2',
     };
-    const changed = { ...full, comments: [{ ...first, body: 'Why not?' }, second, third] };
-    expect(await outcomes([changed])).toEqual(['updated']);
+    const changed = { ...fullItem, comments: [{ ...first, body: 'Why not?' }, second, third] };
+    expect(await putAndListOutcomes([changed])).toEqual(['updated']);
     const bodies = async () =>
       (await people.ana.comments.list({ storyId: 'WEB-1' })).items.flatMap(({ body, replies }) => [
         body,
@@ -264,7 +264,9 @@ describe('imports.put', () => {
     expect(await bodies()).toEqual(['Why not?', 'No link @chloe', 'Later']);
     const { items } = await people.ana.comments.list({ storyId: 'WEB-1' });
     await people.chloe.comments.update({ commentId: items[0]?.id ?? '', body: 'Mine' });
-    expect(await outcomes([{ ...full, comments: [{ ...first, body: 'Theirs' }] }])).toEqual(['unchanged']);
+    expect(await putAndListOutcomes([{ ...fullItem, comments: [{ ...first, body: 'Theirs' }] }])).toEqual([
+      'unchanged',
+    ]);
     expect(await bodies()).toEqual(['Mine', 'No link @chloe', 'Later']);
   });
 
@@ -275,8 +277,8 @@ describe('imports.put', () => {
     }));
     const results = await world.runUnderContention(
       { table: 'imports', id: importId },
-      () => outcomes(items),
-      () => outcomes(items),
+      () => putAndListOutcomes(items),
+      () => putAndListOutcomes(items),
     );
     const said = results.map((result) =>
       result.status === 'fulfilled' ? result.value[0] : String(result.reason),
@@ -306,22 +308,22 @@ describe('imports.finish', () => {
       ['3', '1'],
       ['3', '3'],
     ]);
-    const [one, two, three] = await Promise.all(['WEB-1', 'WEB-2', 'WEB-3'].map(storyOf));
+    const [one, two, three] = await Promise.all(['WEB-1', 'WEB-2', 'WEB-3'].map(getStory));
     expect([one?.blockedBy, two?.blockedBy, three?.blockedBy]).toEqual([[two?.id], [three?.id], []]);
     // The import can still update the story, because no member has changed it.
-    expect(await outcomes([{ externalId: '1', title: 'One, new' }], { importId: await begin() })).toEqual([
-      'updated',
-    ]);
+    expect(
+      await putAndListOutcomes([{ externalId: '1', title: 'One, new' }], { importId: await begin() }),
+    ).toEqual(['updated']);
   });
 
   it('takes no more items, and finishes once', async () => {
     const { import: finished } = await people.ana.imports.finish({ importId });
     expect((await people.ana.imports.finish({ importId })).import).toEqual(finished);
-    await expect(put([full])).rejects.toMatchObject({
+    await expect(put([fullItem])).rejects.toMatchObject({
       status: 409,
       body: { details: { reason: 'already_resolved', state: 'finished' } },
     });
-    expect((await kinds()).filter((kind) => kind === 'import.finished')).toHaveLength(1);
+    expect((await listEventKinds()).filter((kind) => kind === 'import.finished')).toHaveLength(1);
   });
 });
 
@@ -329,7 +331,7 @@ describe('imports.undo', () => {
   it('takes back what it made, and nothing else', async () => {
     await people.ana.stories.create({ projectId: 'WEB', title: 'Before' });
     const before = await everything();
-    await put([full, { externalId: '2', title: 'Two', blockedBy: ['OPS-7'], status: 'canceled' }]);
+    await put([fullItem, { externalId: '2', title: 'Two', blockedBy: ['OPS-7'], status: 'canceled' }]);
     await people.ana.imports.finish({ importId });
     const undone = await people.ana.imports.undo({ importId });
     expect(undone).toMatchObject({ removed: 2, kept: [], import: { state: 'reverted' } });
@@ -340,8 +342,10 @@ describe('imports.undo', () => {
       kept: [],
       import: undone.import,
     });
-    await expect(put([full])).rejects.toMatchObject({ body: { details: { reason: 'already_resolved' } } });
-    expect(await outcomes([full], { importId: await begin() })).toEqual(['created']);
+    await expect(put([fullItem])).rejects.toMatchObject({
+      body: { details: { reason: 'already_resolved' } },
+    });
+    expect(await putAndListOutcomes([fullItem], { importId: await begin() })).toEqual(['created']);
   });
 
   it.each([
@@ -369,7 +373,7 @@ describe('imports.undo', () => {
       () => people.ana.reviewers.add({ storyId: 'WEB-1', memberId: people.ben.me.memberId }),
     ],
   ])('keeps a story that was %s since', async (_how, touch) => {
-    await put([full, { externalId: '2', title: 'Two' }]);
+    await put([fullItem, { externalId: '2', title: 'Two' }]);
     await touch();
     const { removed, kept } = await people.ana.imports.undo({ importId });
     expect([removed, kept]).toMatchObject([1, [{ externalId: 'OPS-7', key: 'WEB-1' }]]);
@@ -383,7 +387,7 @@ describe('who may', () => {
     for (const person of [chloe, dan]) {
       for (const attempt of [
         () => person.imports.begin({ projectId: 'WEB', provider: 'jira', name: 'x' }),
-        () => person.imports.put({ importId, items: [full] }),
+        () => person.imports.put({ importId, items: [fullItem] }),
         () => person.imports.finish({ importId }),
         () => person.imports.get({ importId }),
         () => person.imports.list({ projectId: 'WEB' }),
@@ -401,7 +405,7 @@ describe('who may', () => {
 
   it('writes nothing into an archived project', async () => {
     await people.ana.projects.update({ projectId: 'WEB', archived: true });
-    await expect(put([full])).rejects.toMatchObject({
+    await expect(put([fullItem])).rejects.toMatchObject({
       status: 422,
       body: { details: { reason: 'archived' } },
     });

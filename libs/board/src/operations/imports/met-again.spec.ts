@@ -31,12 +31,12 @@ const threadsOf = async (key: string) =>
   ]);
 const assign = (targetType: 'story' | 'epic', targetId: string) =>
   people.ana.assignments.set({ targetType, targetId, memberId: people.ben.me.memberId });
-const assigned = async () =>
+const listAssigned = async () =>
   (await people.ana.assignments.listForProject({ projectId: 'WEB' })).items.map(
     ({ targetTitle }) => targetTitle,
   );
 /** An execution of a story, as delivery would write it. */
-const work = (state: 'available' | 'leased') =>
+const arrangeExecution = (state: 'available' | 'leased') =>
   world.rows(
     `insert into executions (org_id, id, project_id, target_type, target_id, state, attempt, epoch, spec_version)
      select org_id, gen_random_uuid(), project_id, 'story', id, $2, 1, 1, 0 from stories where org_id = $1`,
@@ -44,7 +44,7 @@ const work = (state: 'available' | 'leased') =>
     state,
   );
 
-const one: Item = { externalId: '1', title: 'One' };
+const firstItem: Item = { externalId: '1', title: 'One' };
 const comment = (externalId: string, parent?: string) => ({
   ...{ externalId, authorName: 'Zed', body: `Comment ${externalId}`, at: `2024-03-0${externalId}T10:00:00Z` },
   ...(parent !== undefined && { parent }),
@@ -52,28 +52,30 @@ const comment = (externalId: string, parent?: string) => ({
 
 describe('comments of an item that comes again', () => {
   it('join the threads of those that an earlier put brought, though it names only the new ones', async () => {
-    await put([{ ...one, comments: [comment('1'), comment('2', '1')] }]);
-    const [result] = await put([{ ...one, comments: [comment('3', '1'), comment('4', '2')] }]);
+    await put([{ ...firstItem, comments: [comment('1'), comment('2', '1')] }]);
+    const [result] = await put([{ ...firstItem, comments: [comment('3', '1'), comment('4', '2')] }]);
     expect(result?.issues).toEqual([]);
     expect(await threadsOf('WEB-1')).toEqual([['Comment 1', 'Comment 2', 'Comment 3', 'Comment 4']]);
   });
 
   it('come back with a story that was deleted here and is made anew', async () => {
     const comments = [comment('1'), comment('2', '1')];
-    await put([{ ...one, comments }]);
+    await put([{ ...firstItem, comments }]);
     await people.ana.stories.delete({ storyId: 'WEB-1' });
-    expect(await put([{ ...one, title: 'Once more', comments }], { theirs: true })).toMatchObject([
+    expect(await put([{ ...firstItem, title: 'Once more', comments }], { theirs: true })).toMatchObject([
       { outcome: 'created', key: 'WEB-2', issues: [] },
     ]);
     expect(await threadsOf('WEB-2')).toEqual([['Comment 1', 'Comment 2']]);
-    expect(await put([{ ...one, title: 'Once more', comments }])).toMatchObject([{ outcome: 'unchanged' }]);
+    expect(await put([{ ...firstItem, title: 'Once more', comments }])).toMatchObject([
+      { outcome: 'unchanged' },
+    ]);
   });
 
   it('stay away where they alone were deleted here', async () => {
-    await put([{ ...one, comments: [comment('1')] }]);
+    await put([{ ...firstItem, comments: [comment('1')] }]);
     const { items } = await people.ana.comments.list({ storyId: 'WEB-1' });
     await people.ana.comments.delete({ commentId: items[0]?.id ?? '' });
-    await put([{ ...one, title: 'New', comments: [comment('1')] }]);
+    await put([{ ...firstItem, title: 'New', comments: [comment('1')] }]);
     expect(await threadsOf('WEB-1')).toEqual([]);
   });
 });
@@ -90,20 +92,20 @@ describe('comments that come again unchanged', () => {
     );
 
   it('are neither written nor locked', async () => {
-    await put([{ ...one, comments }]);
+    await put([{ ...firstItem, comments }]);
     const before = await lastTouched();
     expect(before).toHaveLength(20);
-    expect(await put([{ ...one, comments }])).toMatchObject([{ outcome: 'unchanged' }]);
+    expect(await put([{ ...firstItem, comments }])).toMatchObject([{ outcome: 'unchanged' }]);
     expect(await lastTouched()).toEqual(before);
   });
 
   it('stay as they are beside one that changed and one that is new', async () => {
-    await put([{ ...one, comments }]);
+    await put([{ ...firstItem, comments }]);
     const before = await lastTouched();
     const [first, ...others] = comments;
     const changed = { ...first, ...comment('1'), externalId: '0', body: 'Changed' };
     const reply = { ...comment('1', '1'), externalId: 'new', body: 'A reply' };
-    const again = [{ ...one, comments: [changed, ...others, reply] }];
+    const again = [{ ...firstItem, comments: [changed, ...others, reply] }];
     expect(await put(again)).toMatchObject([{ outcome: 'updated', issues: [] }]);
     expect(await threadsOf('WEB-1')).toContainEqual(['Comment 1', 'A reply']);
     // Comment 0 was updated, and comment 1 was locked by its reply.
@@ -117,26 +119,28 @@ describe('the place of an item in the other tracker', () => {
   const url = 'https://jira.example/OPS-1';
 
   it('stays where an item names none', async () => {
-    await put([{ ...one, url }]);
-    expect(await put([{ ...one, title: 'New' }])).toMatchObject([{ outcome: 'updated' }]);
+    await put([{ ...firstItem, url }]);
+    expect(await put([{ ...firstItem, title: 'New' }])).toMatchObject([{ outcome: 'updated' }]);
     expect((await storyOf('WEB-1')).upstream).toMatchObject({ url });
-    expect(await put([{ ...one, title: 'New', priority: 'none' }])).toMatchObject([{ outcome: 'unchanged' }]);
+    expect(await put([{ ...firstItem, title: 'New', priority: 'none' }])).toMatchObject([
+      { outcome: 'unchanged' },
+    ]);
     expect((await storyOf('WEB-1')).upstream).toMatchObject({ url });
   });
 
   it('is written where it alone is another', async () => {
-    await put([{ ...one, url }]);
-    const moved = { ...one, url: 'https://jira.example/NEW-1' };
+    await put([{ ...firstItem, url }]);
+    const moved = { ...firstItem, url: 'https://jira.example/NEW-1' };
     expect(await put([moved])).toMatchObject([{ outcome: 'updated' }]);
     expect(await storyOf('WEB-1')).toMatchObject({ upstream: { url: moved.url }, version: 2 });
     expect(await put([moved])).toMatchObject([{ outcome: 'unchanged' }]);
   });
 
   it('keeps the state that was noted of it here', async () => {
-    await put([one]);
+    await put([firstItem]);
     const upstream = { provider: 'jira', externalId: '1', state: 'Blocked' } as const;
     await people.ana.stories.updateUpstream({ storyId: 'WEB-1', upstream });
-    await put([{ ...one, title: 'New' }], { theirs: true });
+    await put([{ ...firstItem, title: 'New' }], { theirs: true });
     expect((await storyOf('WEB-1')).upstream).toMatchObject({ state: 'Blocked' });
   });
 });
@@ -148,11 +152,11 @@ describe('an item whose story is another by now', () => {
     ['was deleted', () => people.ana.stories.delete({ storyId: 'WEB-1' })],
     ['mirrors no item', () => people.ana.stories.updateUpstream({ storyId: 'WEB-1', upstream: null })],
   ])('belongs to that which mirrors it, where the one that it made %s', async (_how, lose) => {
-    await put([{ ...one, comments: [comment('1')] }]);
+    await put([{ ...firstItem, comments: [comment('1')] }]);
     await lose();
     await people.ana.stories.create({ projectId: 'WEB', title: 'By hand' });
     await people.ana.stories.updateUpstream({ storyId: 'WEB-2', upstream });
-    const changed = { ...one, title: 'New', comments: [comment('1'), comment('2', '1')] };
+    const changed = { ...firstItem, title: 'New', comments: [comment('1'), comment('2', '1')] };
     expect(await put([changed])).toMatchObject([{ outcome: 'kept', key: 'WEB-2' }]);
     expect(await put([changed], { theirs: true })).toMatchObject([
       { outcome: 'updated', key: 'WEB-2', issues: [] },
@@ -166,7 +170,7 @@ describe('an item whose story is another by now', () => {
   });
 
   it('leaves the story to the first of two items that meet in it', async () => {
-    await put([one]);
+    await put([firstItem]);
     await people.ana.stories.updateUpstream({
       storyId: 'WEB-1',
       upstream: { ...upstream, externalId: '2' },
@@ -190,13 +194,13 @@ describe('an item whose story is another by now', () => {
 
 describe('work that can go on here', () => {
   it('is kept where an item would cancel its story, and follows an item that would not', async () => {
-    await put([one]);
-    await work('available');
-    expect(await put([{ ...one, status: 'canceled' }], { theirs: true })).toMatchObject([
+    await put([firstItem]);
+    await arrangeExecution('available');
+    expect(await put([{ ...firstItem, status: 'canceled' }], { theirs: true })).toMatchObject([
       { outcome: 'kept', issues: [{ message: 'The story is being worked on in Muster.' }] },
     ]);
     expect((await storyOf('WEB-1')).status).toBe('backlog');
-    expect(await put([{ ...one, title: 'New' }])).toMatchObject([{ outcome: 'updated' }]);
+    expect(await put([{ ...firstItem, title: 'New' }])).toMatchObject([{ outcome: 'updated' }]);
   });
 });
 
@@ -204,43 +208,43 @@ describe('the epic of an item', () => {
   it('has the day by which it is due, follows the source, and keeps it where the source says none', async () => {
     const epic = { externalId: 'E', title: 'Accounts' };
     const dueOf = async () => (await people.ana.epics.list({ projectId: 'WEB' })).items[0]?.targetDate;
-    await put([{ ...one, epic: { ...epic, targetDate: '2024-05-01' } }]);
+    await put([{ ...firstItem, epic: { ...epic, targetDate: '2024-05-01' } }]);
     expect(await dueOf()).toBe('2024-05-01');
-    await put([{ ...one, epic: { ...epic, targetDate: '2024-06-01' } }]);
+    await put([{ ...firstItem, epic: { ...epic, targetDate: '2024-06-01' } }]);
     expect(await dueOf()).toBe('2024-06-01');
-    await put([{ ...one, title: 'New', epic }]);
+    await put([{ ...firstItem, title: 'New', epic }]);
     expect(await dueOf()).toBe('2024-06-01');
   });
 });
 
 describe('what an import made, and a member was assigned to since', () => {
   it('stays where it is an epic, with who is assigned to it', async () => {
-    await put([{ ...one, epic: { externalId: 'E', title: 'Accounts' } }]);
+    await put([{ ...firstItem, epic: { externalId: 'E', title: 'Accounts' } }]);
     const { items } = await people.ana.epics.list({ projectId: 'WEB' });
     await assign('epic', items[0]?.id ?? '');
     expect(await people.ana.imports.undo({ importId })).toMatchObject({ removed: 1 });
     expect((await people.ana.epics.list({ projectId: 'WEB' })).items).toHaveLength(1);
-    expect(await assigned()).toEqual(['Accounts']);
+    expect(await listAssigned()).toEqual(['Accounts']);
   });
 
   it('stays where it is a story, though the item was put again after that', async () => {
-    await put([one]);
+    await put([firstItem]);
     await assign('story', 'WEB-1');
-    await put([{ ...one, title: 'New' }]);
+    await put([{ ...firstItem, title: 'New' }]);
     expect(await people.ana.imports.undo({ importId })).toMatchObject({
       removed: 0,
       kept: [{ externalId: '1' }],
     });
-    expect(await assigned()).toEqual(['New']);
+    expect(await listAssigned()).toEqual(['New']);
   });
 
   it('goes where only the import assigned it, also when it made it anew', async () => {
-    const mine = { ...one, assigneeEmail: 'ben@example.com' };
+    const mine = { ...firstItem, assigneeEmail: 'ben@example.com' };
     await put([mine]);
     await people.ana.stories.delete({ storyId: 'WEB-1' });
     const again = await begin();
     await put([{ ...mine, title: 'New' }], { importId: again, theirs: true });
-    expect(await assigned()).toEqual(['New']);
+    expect(await listAssigned()).toEqual(['New']);
     expect(await people.ana.imports.undo({ importId: again })).toMatchObject({ removed: 1, kept: [] });
   });
 });
@@ -252,7 +256,7 @@ describe('an assignee who is being removed', () => {
     try {
       await removing.query('begin');
       await removing.query(`update members set status = 'removed' where id = $1`, [memberId]);
-      const putting = put([{ ...one, assigneeEmail: 'ben@example.com' }]);
+      const putting = put([{ ...firstItem, assigneeEmail: 'ben@example.com' }]);
       const outcome = expect(putting).resolves.toMatchObject([
         { outcome: 'created', issues: [{ path: 'assigneeEmail' }] },
       ]);
@@ -263,7 +267,7 @@ describe('an assignee who is being removed', () => {
     } finally {
       removing.release();
     }
-    expect(await assigned()).toEqual([]);
+    expect(await listAssigned()).toEqual([]);
   });
 });
 
@@ -273,7 +277,7 @@ describe('the parent of an item', () => {
   const parentOf = async (key: string) => (await storyOf(key)).parentId;
 
   it('is set when the import is finished, one level deep', async () => {
-    const items = [one, child('2', '1'), child('3', '2'), child('4', '4'), child('5', '9')];
+    const items = [firstItem, child('2', '1'), child('3', '2'), child('4', '4'), child('5', '9')];
     await put(items);
     expect(await parentOf('WEB-2')).toBeNull();
     expect(await finish()).toEqual([
@@ -293,7 +297,7 @@ describe('the parent of an item', () => {
   });
 
   it('stays what someone set here, and follows the source otherwise', async () => {
-    await put([one, { externalId: '2', title: 'Two' }, child('3', '1'), child('4', '1')]);
+    await put([firstItem, { externalId: '2', title: 'Two' }, child('3', '1'), child('4', '1')]);
     await finish();
     await people.ana.stories.update({ storyId: 'WEB-3', parentId: 'WEB-2' });
     const later = await begin();
@@ -309,7 +313,7 @@ describe('the parent of an item', () => {
 });
 
 describe('a wait for an item that came in a later import', () => {
-  const waiting: Item = { ...one, blockedBy: ['2'] };
+  const waiting: Item = { ...firstItem, blockedBy: ['2'] };
   const two: Item = { externalId: '2', title: 'Two' };
   const finish = (of: string) => people.ana.imports.finish({ importId: of });
 

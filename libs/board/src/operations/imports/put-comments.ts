@@ -37,11 +37,11 @@ export const commentKeysOf = (item: ImportItem): string[] => [
 ];
 
 interface PutCommentsResult {
-  readonly notes: readonly ImportedItem[];
+  readonly importedItems: readonly ImportedItem[];
   /** The problems with comments, by the external ID of the comment's item. */
   readonly issues: ReadonlyMap<string, ImportIssue[]>;
   /** The external IDs of the items for which the put wrote a comment. */
-  readonly written: ReadonlySet<string>;
+  readonly writtenKeys: ReadonlySet<string>;
 }
 
 /** A comment from the file whose item has a story. */
@@ -54,13 +54,13 @@ interface IncomingComment extends ItemWithStory {
 /** A call of imports.put in progress: the data that it has read, and the rows that it will write. */
 interface CommentPutState extends ImportBatch {
   /** The stored comments that earlier puts wrote, by record ID. */
-  readonly there: ReadonlyMap<string, CommentLocation>;
+  readonly existingComments: ReadonlyMap<string, CommentLocation>;
   /** The locked comments, which this put may change or reply to, by record ID. */
-  readonly locked: ReadonlyMap<string, CommentRow>;
+  readonly lockedComments: ReadonlyMap<string, CommentRow>;
   /** The keys of the comments that this put has processed so far. */
-  readonly seen: Set<string>;
+  readonly seenKeys: Set<string>;
   /** The comments that this put creates, by key. */
-  readonly made: Map<string, CommentRow>;
+  readonly createdComments: Map<string, CommentRow>;
   readonly notes: ImportedItem[];
   readonly issues: Map<string, ImportIssue[]>;
   readonly written: Set<string>;
@@ -91,7 +91,13 @@ export async function putComments(
   ]);
   const there = new Map<string, CommentLocation>([...others, ...locked]);
   const put: CommentPutState = {
-    ...{ ...batch, there, locked, seen: new Set(), made: new Map<string, CommentRow>() },
+    ...{
+      ...batch,
+      existingComments: there,
+      lockedComments: locked,
+      seenKeys: new Set(),
+      createdComments: new Map<string, CommentRow>(),
+    },
     ...{ notes: [], issues: new Map<string, ImportIssue[]>(), written: new Set() },
   };
 
@@ -100,9 +106,9 @@ export async function putComments(
   const inOrder = [...all].sort((a, b) => Date.parse(a.comment.at) - Date.parse(b.comment.at));
   for (const wanted of inOrder) putComment(put, wanted);
 
-  const { made, notes, issues, written } = put;
+  const { createdComments: made, notes, issues, written } = put;
   for (const insert of comments.insertAll([...made.values()])) db.deferToCommit(insert);
-  return { notes, issues, written };
+  return { importedItems: notes, issues, writtenKeys: written };
 }
 
 /**
@@ -128,7 +134,7 @@ function findCommentIdsToLock(
 
 /** Decides whether a comment is created, updated or left unchanged, and requests the write. */
 function putComment(state: CommentPutState, incomingComment: IncomingComment): void {
-  const { noted, seen } = state;
+  const { noted, seenKeys: seen } = state;
   const { key } = incomingComment;
   if (seen.has(key)) {
     addIssue(state, incomingComment, 'An earlier comment has the same externalId.');
@@ -146,7 +152,7 @@ function putComment(state: CommentPutState, incomingComment: IncomingComment): v
  * with that story.
  */
 function belongsToAnotherStory(
-  { there }: CommentPutState,
+  { existingComments: there }: CommentPutState,
   { storyId, isNew }: IncomingComment,
   existingItem: ImportItemRow,
 ): boolean {
@@ -163,7 +169,7 @@ function updateComment(
   incomingComment: IncomingComment,
   existingItem: ImportItemRow,
 ): void {
-  const { db, at, caller, locked, writesForMembers } = state;
+  const { db, at, caller, lockedComments: locked, writesForMembers } = state;
   const { comment, hash } = incomingComment;
   const row = locked.get(existingItem.record_id);
   const isSame = existingItem.source_hash?.equals(hash) === true;
@@ -178,7 +184,7 @@ function updateComment(
 }
 
 function createComment(state: CommentPutState, incomingComment: IncomingComment): void {
-  const { at, made } = state;
+  const { at, createdComments: made } = state;
   const { storyId, comment, key } = incomingComment;
   const parentId =
     comment.parent === undefined ? null : findThreadRootId(state, incomingComment, comment.parent);
@@ -241,7 +247,7 @@ function resolveAuthor(
  * it replies does not exist on the same story.
  */
 function findThreadRootId(
-  { made, there, noted }: CommentPutState,
+  { createdComments: made, existingComments: there, noted }: CommentPutState,
   { item, storyId }: IncomingComment,
   parentExternalId: string,
 ): string | undefined {

@@ -41,14 +41,14 @@ interface PutStoriesResult {
 
 /** A call of imports.put in progress: the data that it has read, and the rows that it will write. */
 interface StoryPutState extends ImportBatch {
-  readonly there: Awaited<ReturnType<typeof lockStories>>;
+  readonly existingStories: Awaited<ReturnType<typeof lockStories>>;
   readonly specs: Awaited<ReturnType<typeof findCurrentSpecs>>;
   readonly reviews: ReadonlyMap<string, Reviews>;
-  readonly epicsOf: ImportedEpics;
-  readonly rankAtEnd: ReturnType<typeof createEndRankGenerator>;
-  readonly made: StoryRow[];
+  readonly importedEpics: ImportedEpics;
+  readonly nextEndRank: ReturnType<typeof createEndRankGenerator>;
+  readonly createdStories: StoryRow[];
   readonly specRows: ReturnType<typeof firstSpecRow>[];
-  readonly assigned: { readonly storyId: string; readonly memberId: string }[];
+  readonly assignments: { readonly storyId: string; readonly memberId: string }[];
   readonly notes: ImportedItem[];
 }
 
@@ -110,8 +110,15 @@ export async function putStories(
     findReviewsByStoryIds(db, ids),
   ]);
   const put: StoryPutState = {
-    ...{ ...batch, there, specs, epicsOf, reviews, rankAtEnd: createEndRankGenerator(board) },
-    ...{ made: [], specRows: [], assigned: [], notes: [] },
+    ...{
+      ...batch,
+      existingStories: there,
+      specs,
+      importedEpics: epicsOf,
+      reviews,
+      nextEndRank: createEndRankGenerator(board),
+    },
+    ...{ createdStories: [], specRows: [], assignments: [], notes: [] },
   };
   const placed: ItemWithStory[] = [];
   const candidates = items.map((item) => toCandidate(put, item));
@@ -131,7 +138,7 @@ export async function putStories(
     return { externalId, outcome, storyId, recordId: storyId, key, issues };
   });
 
-  const { made, specRows, assigned, notes } = put;
+  const { createdStories: made, specRows, assignments: assigned, notes } = put;
   const { project_id: projectId } = batch.current;
   if (made.length > 0) {
     for (const query of insertAndCountStories(projectId, made)) db.deferToCommit(query);
@@ -152,7 +159,7 @@ const isKeptByWork = ({ work, status }: ImportedStory, targetPosition: ImportPos
 function toCandidate(state: StoryPutState, item: ImportItem) {
   const { externalId } = item;
   const noted = findEarlierImport(state, externalId);
-  const known = noted && state.there.get(noted.storyId);
+  const known = noted && state.existingStories.get(noted.storyId);
   const found = resolveImportPosition(state.board, item);
   const isRefused = found !== null && 'refused' in found;
   const [refused, place] = isRefused ? [found.refused, null] : [undefined, found];
@@ -174,7 +181,7 @@ function applyChange(
     return change.kind === 'duplicate' ? { outcome: 'refused' } : { outcome: change.kind, story: known };
   }
   if (change.kind === 'unchanged') return { outcome: 'unchanged', story: known };
-  const epicId = item.epic === undefined ? undefined : state.epicsOf.findOrCreateEpicId(item.epic);
+  const epicId = item.epic === undefined ? undefined : state.importedEpics.findOrCreateEpicId(item.epic);
   if (epicId === null) issues.push({ path: 'epic', message: 'The epic was deleted in Muster.' });
   const wanted: ItemToWrite = { item, hash, position: place, epicId, issues };
   return change.kind === 'update' && known !== undefined
@@ -270,7 +277,7 @@ function updateStoryFromItem(
 
 /** Returns the story with the fields of the item. Returns the same object if the item changes nothing. */
 function applyItemFields(
-  { at, rankAtEnd }: StoryPutState,
+  { at, nextEndRank: rankAtEnd }: StoryPutState,
   story: ImportedStory,
   { item, position, epicId }: ItemToWrite,
 ): ImportedStory {
@@ -294,7 +301,17 @@ function applyItemFields(
 }
 
 function createStoryFromItem(state: StoryPutState, itemToWrite: ItemToWrite): StoryPutOutcome {
-  const { caller, at, current, board, members, rankAtEnd, made, specRows, assigned } = state;
+  const {
+    caller,
+    at,
+    current,
+    board,
+    members,
+    nextEndRank: rankAtEnd,
+    createdStories: made,
+    specRows,
+    assignments: assigned,
+  } = state;
   const { item, epicId, issues } = itemToWrite;
   const { column, status } = itemToWrite.position ?? defaultImportPosition(board);
   const { createdAt = at, spec = '', assigneeEmail } = item;

@@ -50,10 +50,10 @@ async function putItems(
   const comments = await putComments(batch, stories.placed);
   const results = stories.results.map((result) => {
     const issues = [...result.issues, ...(comments.issues.get(result.externalId) ?? [])];
-    const isNew = result.outcome === 'unchanged' && comments.written.has(result.externalId);
+    const isNew = result.outcome === 'unchanged' && comments.writtenKeys.has(result.externalId);
     return { ...result, issues, outcome: isNew ? ('updated' as const) : result.outcome };
   });
-  return { results, notes: [...stories.notes, ...comments.notes] };
+  return { results, importedItems: [...stories.notes, ...comments.importedItems] };
 }
 
 export const put = handle(registry.imports.put, async (context) => {
@@ -74,7 +74,7 @@ export const put = handle(registry.imports.put, async (context) => {
     throw badRequest('The parameters are not valid.', [
       issueAt(['items'], 'lines of an archive need an import of provider muster'),
     ]);
-  const { results, notes } =
+  const { results, importedItems: notes } =
     current.provider === 'muster'
       ? await putArchive({ ...call, writesForOrganization: isAdmin(caller, actingRole) }, items)
       : await putItems(call, trackerItems, theirs);

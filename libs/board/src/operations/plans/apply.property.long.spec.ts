@@ -38,19 +38,22 @@ const someFieldsOf = (ref: string): fc.Arbitrary<Fields> =>
     .map(([fields, names]) => Object.fromEntries(names.map((name) => [name, fields[name]])));
 
 type FieldsByRef = Readonly<Record<string, Fields>>;
-const byRef = (fieldsOf: (ref: string) => fc.Arbitrary<Fields>): fc.Arbitrary<FieldsByRef> =>
+const fieldsByRefArbitrary = (fieldsOf: (ref: string) => fc.Arbitrary<Fields>): fc.Arbitrary<FieldsByRef> =>
   fc.record(Object.fromEntries(refs.map((ref) => [ref, fieldsOf(ref)])));
-const runs = fc.record({
-  first: byRef(allFieldsOf),
-  rounds: fc.array(fc.record({ people: byRef(someFieldsOf), plan: byRef(someFieldsOf) }), { maxLength: 4 }),
+const scenarioArbitrary = fc.record({
+  first: fieldsByRefArbitrary(allFieldsOf),
+  rounds: fc.array(
+    fc.record({ people: fieldsByRefArbitrary(someFieldsOf), plan: fieldsByRefArbitrary(someFieldsOf) }),
+    { maxLength: 4 },
+  ),
 });
 
-interface Arranged {
+interface ArrangedPlan {
   readonly ana: PersonOf<typeof world>;
   readonly apply: (items: FieldsByRef) => ReturnType<PersonOf<typeof world>['plans']['apply']>;
 }
 
-async function arrange(): Promise<Arranged> {
+async function arrange(): Promise<ArrangedPlan> {
   const people = await world.org();
   await arrangeBoard(world, people.orgId);
   const { ana } = people;
@@ -80,7 +83,7 @@ async function readBoard(
 }
 
 /** The number of edits of people that a plan without a three-way merge would have overwritten. */
-let protectedEdits = 0;
+let protectedEditCount = 0;
 
 async function checkRun({
   first,
@@ -123,7 +126,7 @@ async function checkRun({
         expect([ref, name, after[ref]?.[name]]).toEqual([ref, name, expected]);
         if (wanted === undefined) continue;
         if (isDeepStrictEqual(expected, wanted)) base[name] = wanted;
-        else protectedEdits += 1;
+        else protectedEditCount += 1;
       }
     }
     const again = await apply(planned);
@@ -133,7 +136,7 @@ async function checkRun({
 }
 
 it('never overwrites an edit of a person, and changes nothing the second time', async () => {
-  await fc.assert(fc.asyncProperty(runs, checkRun), { numRuns: 40 });
+  await fc.assert(fc.asyncProperty(scenarioArbitrary, checkRun), { numRuns: 40 });
   // Control: the edits contain cases in which the last writer would have won.
-  expect(protectedEdits).toBeGreaterThan(20);
+  expect(protectedEditCount).toBeGreaterThan(20);
 }, 240_000);

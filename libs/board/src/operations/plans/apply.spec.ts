@@ -25,13 +25,13 @@ const apply = (items: Item[], more: Partial<ApplyParams> = {}) =>
   ana.plans.apply({ projectId: 'WEB', planRef: 'launch', items, ...more });
 const preview = (items: Item[], more: Partial<ApplyParams> = {}) =>
   apply(items, { mode: 'preview', ...more });
-const actions = async (items: Item[], more: Partial<ApplyParams> = {}) =>
+const applyAndListActions = async (items: Item[], more: Partial<ApplyParams> = {}) =>
   (await apply(items, more)).changes.map(({ ref, action }) => `${ref} ${action}`);
-const read = async (storyId: string) => (await ana.stories.get({ storyId })).story;
-const refused = (reason: string, details: object = {}) => ({
+const getStory = async (storyId: string) => (await ana.stories.get({ storyId })).story;
+const expectedRefusal = (reason: string, details: object = {}) => ({
   body: { details: { reason, ...details } },
 });
-const kinds = async () =>
+const listEventKinds = async () =>
   (
     await world.rows<{ kind: string }>(
       'select kind from activity where org_id = $1 order by seq',
@@ -59,12 +59,16 @@ const everything = () =>
     ),
   );
 
-const full: Item = {
+const fullItem: Item = {
   ...{ ref: 'T002', title: 'Sign in', description: 'As a guest', spec: '# Sign in\n', status: 'ready' },
   ...{ epicRef: 'auth', parentRef: 'T001', dependsOn: ['T003'], touches: ['./src/auth/'], estimate: 3 },
   ...{ priority: 'high', labels: ['auth'], dueDate: '2027-01-31' },
 };
-const threeItems: Item[] = [{ ref: 'T001', title: 'Accounts' }, full, { ref: 'T003', title: 'Store keys' }];
+const threeItems: Item[] = [
+  { ref: 'T001', title: 'Accounts' },
+  fullItem,
+  { ref: 'T003', title: 'Store keys' },
+];
 const epics = [{ ref: 'auth', title: 'Accounts and sign-in', targetDate: '2027-02-28' }];
 
 describe('plans.apply', () => {
@@ -83,7 +87,7 @@ describe('plans.apply', () => {
     expect(waves).toEqual([['T003'], ['T002'], ['T001']]);
     expect(criticalPath).toEqual(['T003', 'T002', 'T001']);
     const [parent, , blocker] = changes.map(({ storyId }) => storyId);
-    expect(await read('WEB-2')).toMatchObject({
+    expect(await getStory('WEB-2')).toMatchObject({
       ...{ title: 'Sign in', description: 'As a guest', status: 'ready', columnId: board.columns.ready },
       ...{ epicId: epicChanges[0]?.epicId, parentId: parent, blockedBy: [blocker], touches: ['src/auth'] },
       ...{
@@ -100,7 +104,7 @@ describe('plans.apply', () => {
     expect((await ana.epics.list({ projectId: 'WEB' })).items).toMatchObject([
       { title: 'Accounts and sign-in', targetDate: '2027-02-28', progress: { total: 1, done: 0 } },
     ]);
-    expect(await kinds()).toEqual([
+    expect(await listEventKinds()).toEqual([
       ...['epic.created', 'story.created', 'story.created', 'spec.updated', 'story.created'],
     ]);
     expect(await wrongCounts(world, board.projectId)).toEqual([]);
@@ -152,7 +156,7 @@ describe('plans.apply', () => {
     await ana.storySpec.update({ storyId: 'WEB-2', content: '# Mine\n', baseVersion: 1 });
     const changed: Item = {
       ...{
-        ...full,
+        ...fullItem,
         title: 'Sign in with a key',
         estimate: 5,
         spec: '# Theirs\n',
@@ -175,7 +179,7 @@ describe('plans.apply', () => {
         kept: ['title', 'spec', 'dependsOn', 'estimate'].map((field) => ({ field, reason: 'changed' })),
       },
     ]);
-    const story = await read('WEB-2');
+    const story = await getStory('WEB-2');
     expect(story).toMatchObject({
       ...{ title: 'Log in', estimate: 8, blockedBy: [], specVersion: 2 },
       ...{
@@ -189,8 +193,8 @@ describe('plans.apply', () => {
     });
     expect(await wrongCounts(world, board.projectId)).toEqual([]);
     // Each apply reports the conflict until the board has the value of the plan.
-    expect(await actions([changed])).toEqual(['T002 keep']);
-    expect(await read('WEB-2')).toEqual(story);
+    expect(await applyAndListActions([changed])).toEqual(['T002 keep']);
+    expect(await getStory('WEB-2')).toEqual(story);
     await ana.stories.update({
       storyId: 'WEB-2',
       title: changed.title,
@@ -198,11 +202,11 @@ describe('plans.apply', () => {
       blockedBy: ['WEB-1', 'WEB-3'],
     });
     await ana.storySpec.update({ storyId: 'WEB-2', content: '# Theirs\n', baseVersion: 2 });
-    expect(await actions([changed])).toEqual(['T002 unchanged']);
-    expect(await actions([{ ...changed, title: 'Third', spec: '# Third\n', dependsOn: [] }])).toEqual([
-      'T002 update',
-    ]);
-    expect(await read('WEB-2')).toMatchObject({ title: 'Third', specVersion: 4, blockedBy: [] });
+    expect(await applyAndListActions([changed])).toEqual(['T002 unchanged']);
+    expect(
+      await applyAndListActions([{ ...changed, title: 'Third', spec: '# Third\n', dependsOn: [] }]),
+    ).toEqual(['T002 update']);
+    expect(await getStory('WEB-2')).toMatchObject({ title: 'Third', specVersion: 4, blockedBy: [] });
   });
 
   it('creates each story once when two calls meet', async () => {
@@ -217,9 +221,9 @@ describe('plans.apply', () => {
 
   it('leaves omitted fields alone', async () => {
     await apply(threeItems, { epics });
-    const before = await read('WEB-2');
-    expect(await actions([{ ref: 'T002', title: full.title }])).toEqual(['T002 unchanged']);
-    expect(await read('WEB-2')).toEqual(before);
+    const before = await getStory('WEB-2');
+    expect(await applyAndListActions([{ ref: 'T002', title: fullItem.title }])).toEqual(['T002 unchanged']);
+    expect(await getStory('WEB-2')).toEqual(before);
   });
 
   it('does not create again what was deleted on the board', async () => {
@@ -228,7 +232,7 @@ describe('plans.apply', () => {
     const { items } = await ana.epics.list({ projectId: 'WEB' });
     await ana.epics.delete({ epicId: items[0]?.id ?? '' });
     const { changes, epics: epicChanges } = await apply(
-      [...threeItems, { ...full, ref: 'T004', title: 'More' }],
+      [...threeItems, { ...fullItem, ref: 'T004', title: 'More' }],
       {
         epics,
       },
@@ -252,7 +256,7 @@ describe('plans.apply', () => {
       },
     ]);
     expect(epicChanges).toMatchObject([{ action: 'keep', epicId: null, kept: [{ reason: 'deleted' }] }]);
-    expect(await read('WEB-4')).toMatchObject({ epicId: null, blockedBy: [] });
+    expect(await getStory('WEB-4')).toMatchObject({ epicId: null, blockedBy: [] });
   });
 
   it('starts new stories in backlog or ready, and changes the status through the gates', async () => {
@@ -264,7 +268,7 @@ describe('plans.apply', () => {
     expect(first.changes).toMatchObject([
       { action: 'create', kept: [{ field: 'status', reason: 'new_story' }] },
     ]);
-    expect(await read('WEB-1')).toMatchObject({ status: 'backlog' });
+    expect(await getStory('WEB-1')).toMatchObject({ status: 'backlog' });
     const second = await apply(wanted('in_progress'));
     expect(second.changes).toMatchObject([
       {
@@ -273,11 +277,14 @@ describe('plans.apply', () => {
       },
     ]);
     // The spec that comes with the status counts.
-    expect(await actions(wanted('in_progress', { spec: '# A\n' }))).toEqual(['a update']);
-    expect(await read('WEB-1')).toMatchObject({ status: 'in_progress', columnId: board.columns.in_progress });
-    expect(await actions(wanted('done'))).toEqual(['a update']);
-    expect(await read('WEB-1')).toMatchObject({ status: 'done', completedAt: expect.any(String) });
-    expect(await actions(wanted('canceled'))).toEqual(['a keep']);
+    expect(await applyAndListActions(wanted('in_progress', { spec: '# A\n' }))).toEqual(['a update']);
+    expect(await getStory('WEB-1')).toMatchObject({
+      status: 'in_progress',
+      columnId: board.columns.in_progress,
+    });
+    expect(await applyAndListActions(wanted('done'))).toEqual(['a update']);
+    expect(await getStory('WEB-1')).toMatchObject({ status: 'done', completedAt: expect.any(String) });
+    expect(await applyAndListActions(wanted('canceled'))).toEqual(['a keep']);
     expect(await wrongCounts(world, board.projectId)).toEqual([]);
   });
 
@@ -289,9 +296,9 @@ describe('plans.apply', () => {
       { action: 'create', kept: [] },
       { action: 'create', kept: [{ field: 'status', reason: 'wip_limit' }] },
     ]);
-    expect(await actions(items)).toEqual(['a unchanged', 'b keep']);
+    expect(await applyAndListActions(items)).toEqual(['a unchanged', 'b keep']);
     // A story that leaves the column makes room for the next.
-    expect(await actions([{ ref: 'a', title: 'a', status: 'done' }, ...items.slice(1)])).toEqual([
+    expect(await applyAndListActions([{ ref: 'a', title: 'a', status: 'done' }, ...items.slice(1)])).toEqual([
       ...['a update', 'b update'],
     ]);
     await world.rows('update board_columns set wip_limit = 1 where id = $1', board.columns.backlog);
@@ -300,7 +307,7 @@ describe('plans.apply', () => {
         { ref: 'c', title: 'c' },
         { ref: 'd', title: 'd' },
       ]),
-    ).rejects.toMatchObject(refused('wip_limit', { limit: 1 }));
+    ).rejects.toMatchObject(expectedRefusal('wip_limit', { limit: 1 }));
   });
 
   it('tells who waits that the last blocker is finished', async () => {
@@ -309,7 +316,7 @@ describe('plans.apply', () => {
       { ref: 'b', title: 'B', dependsOn: ['a'] },
     ]);
     await apply([{ ref: 'a', title: 'A', status: 'done' }]);
-    expect((await kinds()).slice(2)).toEqual(['story.statusChanged', 'story.unblocked']);
+    expect((await listEventKinds()).slice(2)).toEqual(['story.statusChanged', 'story.unblocked']);
   });
 
   it('closes a parent behind its last child, if the policy says so', async () => {
@@ -320,7 +327,7 @@ describe('plans.apply', () => {
     ];
     await apply(items);
     await apply(items.slice(1).map((item) => ({ ...item, status: 'done' as const })));
-    expect(await read('WEB-1')).toMatchObject({ status: 'done' });
+    expect(await getStory('WEB-1')).toMatchObject({ status: 'done' });
     expect(await wrongCounts(world, board.projectId)).toEqual([]);
   });
 
@@ -333,7 +340,7 @@ describe('plans.apply', () => {
     await apply(items);
     await ana.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
     await apply([{ ref: 'b', title: 'b', parentRef: null }]);
-    expect(await read('WEB-1')).toMatchObject({ status: 'done' });
+    expect(await getStory('WEB-1')).toMatchObject({ status: 'done' });
   });
 
   it('reports a deleted blocker', async () => {
@@ -347,15 +354,15 @@ describe('plans.apply', () => {
     expect(changes).toMatchObject([
       { ref: 'c', action: 'keep', fields: [], kept: [{ field: 'dependsOn', reason: 'deleted' }] },
     ]);
-    expect((await read('WEB-3')).blockedBy).toEqual([(await read('WEB-2')).id]);
+    expect((await getStory('WEB-3')).blockedBy).toEqual([(await getStory('WEB-2')).id]);
   });
 
   it('changes nothing for an estimate of minus zero', async () => {
     const items: Item[] = [{ ref: 'a', title: 'a', estimate: -0 }];
     await apply(items);
-    expect(await actions(items)).toEqual(['a unchanged']);
+    expect(await applyAndListActions(items)).toEqual(['a unchanged']);
     await ana.stories.update({ storyId: 'WEB-1', estimate: -0 });
-    expect(await read('WEB-1')).toMatchObject({ estimate: 0, version: 1 });
+    expect(await getStory('WEB-1')).toMatchObject({ estimate: 0, version: 1 });
   });
 });
 
@@ -375,7 +382,7 @@ describe('prune', () => {
     await ana.stories.updateStatus({ storyId: 'WEB-4', status: 'done' });
     await ana.stories.delete({ storyId: 'WEB-5' });
     const items = [{ ref: 'stays', title: 'stays' }];
-    expect(await actions(items)).toEqual(['stays unchanged']);
+    expect(await applyAndListActions(items)).toEqual(['stays unchanged']);
     const pruned = await apply(items, { prune: true });
     expect(pruned.changes).toMatchObject([
       { ref: 'stays', action: 'unchanged' },
@@ -385,13 +392,17 @@ describe('prune', () => {
       { ref: 'done', action: 'remove', key: 'WEB-4', fields: [] },
       { ref: 'deleted', action: 'remove', storyId: null, key: null },
     ]);
-    expect(await read('WEB-1')).toMatchObject({ status: 'canceled', columnId: null, version: 2 });
-    expect(await read('WEB-4')).toMatchObject({ status: 'done' });
-    expect((await kinds()).at(-1)).toBe('story.statusChanged');
-    expect(await actions(items, { prune: true })).toEqual(['stays unchanged', 'worked keep', 'started keep']);
+    expect(await getStory('WEB-1')).toMatchObject({ status: 'canceled', columnId: null, version: 2 });
+    expect(await getStory('WEB-4')).toMatchObject({ status: 'done' });
+    expect((await listEventKinds()).at(-1)).toBe('story.statusChanged');
+    expect(await applyAndListActions(items, { prune: true })).toEqual([
+      'stays unchanged',
+      'worked keep',
+      'started keep',
+    ]);
     expect(await wrongCounts(world, board.projectId)).toEqual([]);
     // A ref that comes back is a new story.
-    expect(await actions([{ ref: 'gone', title: 'gone' }])).toEqual(['gone create']);
+    expect(await applyAndListActions([{ ref: 'gone', title: 'gone' }])).toEqual(['gone create']);
   });
 
   it('drops epics that the plan no longer names, and leaves them on the board', async () => {
@@ -410,6 +421,8 @@ describe('prune', () => {
     expect([again.epics.length, again.plan.version]).toEqual([1, 2]);
     expect((await ana.epics.list({ projectId: 'WEB' })).items).toHaveLength(3);
     const unnamed = [{ ref: 'b', title: 'B', epicRef: 'three' }];
-    await expect(apply(unnamed)).rejects.toMatchObject(refused('not_found', { path: 'items.0.epicRef' }));
+    await expect(apply(unnamed)).rejects.toMatchObject(
+      expectedRefusal('not_found', { path: 'items.0.epicRef' }),
+    );
   });
 });

@@ -12,9 +12,9 @@ export const apply = handle(registry.plans.apply, async (context) => {
   const loaded = await loadPlan(context);
   const epicsOfPlan = planEpics(loaded);
   const storyIds = assignStoryIds(loaded);
-  const references = await resolveReferences(loaded, storyIds, epicsOfPlan.ids);
+  const references = await resolveReferences(loaded, storyIds, epicsOfPlan.epicIdByRef);
   const planned = planStories(loaded, storyIds, references);
-  requireWithinLimits(loaded, planned, epicsOfPlan.ids.size);
+  requireWithinLimits(loaded, planned, epicsOfPlan.epicIdByRef.size);
   requireOneLevel(loaded, planned);
   await requireNoCycle(loaded, planned, references);
 
@@ -27,7 +27,7 @@ export const apply = handle(registry.plans.apply, async (context) => {
   return {
     plan: { id: plan?.id ?? null, ref: params.planRef, version: plan?.version ?? 0 },
     changes: planned.map(({ change }) => change),
-    epics: epicsOfPlan.planned.map(({ change }) =>
+    epics: epicsOfPlan.plannedEpics.map(({ change }) =>
       isPreview && change.action === 'create' ? { ...change, epicId: null } : change,
     ),
     ...order,

@@ -25,12 +25,16 @@ const refused = (reason: string, details: object = {}) => ({
   body: { details: { reason, ...details } },
 });
 
-const full: Item = {
+const fullItem: Item = {
   ...{ ref: 'T002', title: 'Sign in', description: 'As a guest', spec: '# Sign in\n', status: 'ready' },
   ...{ epicRef: 'auth', parentRef: 'T001', dependsOn: ['T003'], touches: ['./src/auth/'], estimate: 3 },
   ...{ priority: 'high', labels: ['auth'], dueDate: '2027-01-31' },
 };
-const threeItems: Item[] = [{ ref: 'T001', title: 'Accounts' }, full, { ref: 'T003', title: 'Store keys' }];
+const threeItems: Item[] = [
+  { ref: 'T001', title: 'Accounts' },
+  fullItem,
+  { ref: 'T003', title: 'Store keys' },
+];
 const epics = [{ ref: 'auth', title: 'Accounts and sign-in', targetDate: '2027-02-28' }];
 
 describe('plans.get and plans.list', () => {

@@ -9,7 +9,7 @@ import { createEndRankGenerator } from '../imports/import-places.ts';
 import { type ApplyContext } from './load-plan.ts';
 
 /** A place at the end of a column; the column is null for a canceled story. */
-interface BoardPlace {
+interface BoardPosition {
   readonly columnId: string | null;
   readonly rank: string;
 }
@@ -18,7 +18,7 @@ interface BoardPlace {
 export interface PlanBoard {
   readonly findObstacle: (move: PlannedMove) => StatusObstacle | undefined;
   /** Moves a story from its column, which is null for a new or canceled story, to the end of another. */
-  readonly move: (fromColumnId: string | null, status: StoryStatus) => BoardPlace;
+  readonly move: (fromColumnId: string | null, status: StoryStatus) => BoardPosition;
   /** Returns the first column of the status if it has reached a limit that the policy enforces. */
   readonly findFullColumn: (status: StoryStatus) => ImportColumn | undefined;
 }

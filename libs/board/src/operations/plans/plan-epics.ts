@@ -50,9 +50,9 @@ function planEpic(
 }
 
 export interface EpicsOfPlan {
-  readonly planned: readonly PlannedEpic[];
+  readonly plannedEpics: readonly PlannedEpic[];
   /** The ids by ref, including refs of earlier calls; null for a deleted epic. */
-  readonly ids: ReadonlyMap<string, string | null>;
+  readonly epicIdByRef: ReadonlyMap<string, string | null>;
 }
 
 /** Lists the refs that leave the plan: neither its epics nor its items name them. The epics stay on the board. */
@@ -78,7 +78,7 @@ export function planEpics(loaded: LoadedPlan): EpicsOfPlan {
   for (const { change, row } of planned)
     if (change.action === 'remove') ids.delete(change.ref);
     else ids.set(change.ref, row?.id ?? null);
-  return { planned, ids };
+  return { plannedEpics: planned, epicIdByRef: ids };
 }
 
 /**
@@ -87,7 +87,7 @@ export function planEpics(loaded: LoadedPlan): EpicsOfPlan {
  */
 export async function writeEpics(
   { context: { db, emit } }: LoadedPlan,
-  { planned }: EpicsOfPlan,
+  { plannedEpics: planned }: EpicsOfPlan,
 ): Promise<PlanItemRow[]> {
   const created = planned.flatMap(({ change, row }) =>
     change.action === 'create' && row !== null ? [row] : [],

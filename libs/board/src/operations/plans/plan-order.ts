@@ -5,7 +5,7 @@ import { isFinished } from '../../rules/workflow.ts';
 import { type ItemReferences, type LoadedPlan } from './load-plan.ts';
 import { type PlannedStory } from './plan-stories.ts';
 
-const isThere = ({ after }: PlannedStory): boolean => after !== undefined;
+const existsAfterPlan = ({ after }: PlannedStory): boolean => after !== undefined;
 
 /** The order of the plan's open stories, by their refs. */
 interface PlanOrder {
@@ -68,7 +68,7 @@ export async function requireNoCycle(
   references: ReadonlyMap<string, ItemReferences>,
 ): Promise<void> {
   const { context, related, items, storedStories } = loaded;
-  const remaining = planned.filter(isThere);
+  const remaining = planned.filter(existsAfterPlan);
   const idByRef = new Map(planned.map(({ ref, storyId }) => [ref, storyId]));
   const asPlanned = items.map(({ ref }) => ({
     id: idByRef.get(ref) ?? ref,

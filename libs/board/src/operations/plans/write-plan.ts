@@ -33,7 +33,7 @@ export async function writePlan(
   emitEvents(loaded, planned, specRows);
   await closeParents(loaded, planned);
   return writePlanRows(loaded, [...epicItems, ...toPlanItems(planned)], {
-    epic: epicsOfPlan.planned,
+    epic: epicsOfPlan.plannedEpics,
     story: planned,
   });
 }
@@ -106,15 +106,17 @@ async function writeDependencies(db: Db, projectId: string, planned: readonly Pl
     for (const blockerId of blockerIds) if (!blockers.includes(blockerId)) added.push({ storyId, blockerId });
   }
   await runInOrder(db, [
-    ...sliceBy(maxDependenciesPerStatement, gone).map(deleteDependencies),
-    ...sliceBy(maxDependenciesPerStatement, added).map((slice) => insertDependencies(projectId, slice)),
+    ...splitIntoChunks(maxDependenciesPerStatement, gone).map(deleteDependencies),
+    ...splitIntoChunks(maxDependenciesPerStatement, added).map((slice) =>
+      insertDependencies(projectId, slice),
+    ),
   ]);
 }
 
 /** The number of dependencies per statement, which keeps each far below the statement timeout. */
 const maxDependenciesPerStatement = 1_000;
 
-const sliceBy = <Item>(size: number, items: readonly Item[]): Item[][] =>
+const splitIntoChunks = <Item>(size: number, items: readonly Item[]): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   );

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 
 const archive = () => people.ana.projects.update({ projectId: 'WEB', archived: true });
-const writes: [string, string, () => Promise<unknown>][] = [
+const writeCases: [string, string, () => Promise<unknown>][] = [
   ['a story', 'story.created', () => people.chloe.stories.create({ projectId: 'WEB', title: 'x' })],
   ['a comment', 'comment.created', () => people.chloe.comments.create({ storyId: 'WEB-1', body: 'x' })],
   ['an epic', 'epic.created', () => people.chloe.epics.create({ projectId: 'WEB', title: 'x' })],
@@ -53,7 +53,7 @@ async function meet(
     holder.release();
   }
 }
-const happened = async () =>
+const listEvents = async () =>
   (
     await world.rows<{ kind: string }>(
       'select kind from activity where org_id = $1 order by seq',
@@ -64,24 +64,24 @@ const happened = async () =>
     .map(({ kind }) => kind);
 
 describe('archiving a project', () => {
-  it.each(writes)('keeps out %s that comes while it is on its way', async (_what, _kind, write) => {
+  it.each(writeCases)('keeps out %s that comes while it is on its way', async (_what, _kind, write) => {
     const outcomes = await meet({ table: 'projects', column: 'id', id: board.projectId }, archive, write);
     expect(outcomes).toEqual(['done', 'archived']);
-    expect(await happened()).toEqual(['project.archived']);
+    expect(await listEvents()).toEqual(['project.archived']);
   });
 
-  it.each(writes)('waits for %s that was on its way before', async (_what, kind, write) => {
+  it.each(writeCases)('waits for %s that was on its way before', async (_what, kind, write) => {
     // A write locks the row of streams last. The write has therefore begun, but is not committed, when the
     // archiving starts.
     const outcomes = await meet({ table: 'streams', column: 'org_id', id: people.orgId }, write, archive);
     expect(outcomes).toEqual(['done', 'done']);
-    expect(await happened()).toEqual([kind, 'project.archived']);
+    expect(await listEvents()).toEqual([kind, 'project.archived']);
   });
 
   it('lets everybody in again when it is taken back', async () => {
     await archive();
     await people.ana.projects.update({ projectId: 'WEB', archived: false });
-    for (const [, , write] of writes) await write();
+    for (const [, , write] of writeCases) await write();
   });
 });
 

@@ -2,11 +2,11 @@ import { expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
 import { type registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
-import { nobodyWorks } from '../../../test/board.ts';
+import { noWorkHandlers } from '../../../test/board.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';
 import { projects } from './handlers.ts';
 
-const world = useWorld({ projects, inside: nobodyWorks });
+const world = useWorld({ projects, inside: noWorkHandlers });
 
 type Board = InputOf<typeof registry.projects.convertLocal>;
 

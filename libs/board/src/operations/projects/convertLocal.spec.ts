@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type InputOf } from '@muster/contract';
 import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
-import { nobodyWorks } from '../../../test/board.ts';
+import { noWorkHandlers } from '../../../test/board.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';
 import { boardColumns } from '../boardColumns/handlers.ts';
 import { epics } from '../epics/handlers.ts';
@@ -11,7 +11,7 @@ import { stories } from '../stories/handlers.ts';
 import { storySpec } from '../storySpec/handlers.ts';
 import { projects } from './handlers.ts';
 
-const world = useWorld({ projects, boardColumns, epics, stories, storySpec, inside: nobodyWorks });
+const world = useWorld({ projects, boardColumns, epics, stories, storySpec, inside: noWorkHandlers });
 
 type Board = InputOf<typeof registry.projects.convertLocal>;
 

@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { removeInPortions } from '@muster/tenancy';
 import { useWorld } from '@muster/testing';
-import { arrangeBoard, nobodyWorks } from '../../../test/board.ts';
+import { arrangeBoard, noWorkHandlers } from '../../../test/board.ts';
 import { comments } from '../comments/handlers.ts';
 import { epics } from '../epics/handlers.ts';
 import { stories } from '../stories/handlers.ts';
 import { projects } from './handlers.ts';
 
-const world = useWorld({ projects, epics, stories, comments, inside: nobodyWorks });
+const world = useWorld({ projects, epics, stories, comments, inside: noWorkHandlers });
 
 /** Deletes the rows in batches, as the worker does later. */
 const remove = (orgId: string, id: string): Promise<boolean> =>

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { storyStatuses } from '@muster/contract';
 import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
-import { arrangeBoard, nobodyWorks } from '../../../test/board.ts';
+import { arrangeBoard, noWorkHandlers } from '../../../test/board.ts';
 import { epics } from '../epics/handlers.ts';
 import { stories } from '../stories/handlers.ts';
 import { projects } from './handlers.ts';
 
-const world = useWorld({ projects, epics, stories, inside: nobodyWorks });
+const world = useWorld({ projects, epics, stories, inside: noWorkHandlers });
 
 const eventsOf = (orgId: string) =>
   world.rows<{ kind: string; data: unknown }>(

@@ -39,7 +39,7 @@ const remove = {
     who.prompts.project.delete({ projectId: 'WEB', slug }),
 };
 
-const happened = () =>
+const listEvents = () =>
   world.rows<{ kind: string; subject: unknown; data: unknown; project_id: string | null }>(
     `select kind, subject, data, project_id from activity where org_id = $1 order by seq`,
     people.orgId,
@@ -81,7 +81,7 @@ describe.each(owners)('prompts.%s.upsert', (owner) => {
     expect((await list[owner](people.dan)).items).toEqual([changed]);
     const subject = { type: 'prompt', id: made.id, key: 'start' };
     const projectId = made.projectId;
-    expect(await happened()).toEqual([
+    expect(await listEvents()).toEqual([
       {
         kind: 'prompt.created',
         subject: { ...subject, title: 'Start' },
@@ -101,7 +101,7 @@ describe.each(owners)('prompts.%s.upsert', (owner) => {
     const asks = [{ name: 'a', description: '', required: false }];
     const made = await upsert[owner]({ arguments: asks, tags: ['t'] });
     expect(await upsert[owner]({ arguments: [{ name: 'a' }], tags: ['t'] }, people.ana)).toEqual(made);
-    expect(await happened()).toHaveLength(1);
+    expect(await listEvents()).toHaveLength(1);
   });
 
   it('does not overwrite what somebody changed since, nor make what should be there', async () => {
@@ -156,7 +156,7 @@ describe.each(owners)('prompts.%s.upsert', (owner) => {
     );
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled']);
     const { items } = await list[owner](people.dan);
-    const kinds = (await happened()).map(({ kind }) => kind);
+    const kinds = (await listEvents()).map(({ kind }) => kind);
     if (kinds.at(-1) === 'prompt.deleted') expect(items).toEqual([]);
     else expect(items).toMatchObject([{ title: 'Again', version: 1 }]);
   });
@@ -184,7 +184,7 @@ describe.each(owners)('prompts.%s.delete', (owner) => {
     const { id } = await upsert[owner]();
     expect(await remove[owner](people.ben, 'start')).toEqual({ deleted: true });
     expect((await list[owner](people.dan)).items).toEqual([]);
-    expect((await happened()).at(-1)).toMatchObject({ kind: 'prompt.deleted', subject: { id } });
+    expect((await listEvents()).at(-1)).toMatchObject({ kind: 'prompt.deleted', subject: { id } });
     await expect(remove[owner](people.ben, 'start')).rejects.toMatchObject({ status: 404 });
     expect((await upsert[owner]()).version).toBe(1);
   });

@@ -22,7 +22,7 @@ const idOf = (person: PersonOf<typeof world>) => person.me.memberId;
 const agentOf = (person: PersonOf<typeof world>) => person.me.agentId ?? '';
 const add = async (who: { memberId: string } | { agentId: string }, storyId = story.id) =>
   (await people.ana.reviewers.add({ storyId, ...who })).reviewer;
-const events = () =>
+const listEvents = () =>
   world.rows(
     `select kind, story_id, subject, data from activity where org_id = $1 and kind like 'review%' order by seq`,
     people.orgId,
@@ -55,7 +55,7 @@ describe('reviewers.add', () => {
       version: 1,
     });
     expect((await people.dan.reviewers.list({ storyId: story.id })).items).toEqual([reviewer]);
-    expect(await events()).toEqual([
+    expect(await listEvents()).toEqual([
       {
         kind: 'reviewer.added',
         story_id: story.id,
@@ -76,7 +76,7 @@ describe('reviewers.add', () => {
       memberId: idOf(chloe),
       agentId: agentOf(robo),
     });
-    expect((await events()).at(-1)).toMatchObject({ data: { memberId: null, agentId: agentOf(robo) } });
+    expect((await listEvents()).at(-1)).toMatchObject({ data: { memberId: null, agentId: agentOf(robo) } });
   });
 
   it('asks nobody twice, also at the same moment', async () => {
@@ -92,7 +92,7 @@ describe('reviewers.add', () => {
       () => chloe.reviewers.add({ storyId: story.id, memberId: idOf(ben) }),
     );
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(await events()).toHaveLength(2);
+    expect(await listEvents()).toHaveLength(2);
   });
 
   it('wants one of a member and an agent', async () => {
@@ -191,7 +191,7 @@ describe('reviewers.remove', () => {
       await expect(chloe.reviewers.remove({ storyId: 'WEB-1', ...who })).rejects.toMatchObject({
         status: 404,
       });
-      expect((await events()).at(-1)).toMatchObject({
+      expect((await listEvents()).at(-1)).toMatchObject({
         kind: 'reviewer.removed',
         data: { memberId: null, agentId: null, ...who },
       });

@@ -13,35 +13,35 @@ const world = useWorld({ reviewers, stories, storySpec, assignments });
 let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let story: Story;
-const begin = async (policy: Parameters<typeof world.org>[0] = {}) => {
+const arrangeStory = async (policy: Parameters<typeof world.org>[0] = {}) => {
   people = await world.org(policy);
   board = await arrangeBoard(world, people.orgId);
   ({ story } = await people.ana.stories.create({ projectId: board.projectId, title: 'Passkeys' }));
 };
-beforeEach(() => begin());
+beforeEach(() => arrangeStory());
 
 const idOf = (person: PersonOf<typeof world>) => person.me.memberId;
 const agentOf = (person: PersonOf<typeof world>) => person.me.agentId ?? '';
 const add = (who: { memberId: string } | { agentId: string }) =>
   people.ana.reviewers.add({ storyId: story.id, ...who });
-const say = async (who: PersonOf<typeof world>, params: object) =>
+const setVerdict = async (who: PersonOf<typeof world>, params: object) =>
   (await who.reviewers.setVerdict({ storyId: story.id, verdict: 'approved', ...params })).reviewer;
-const standing = async () => (await people.dan.reviewers.list({ storyId: story.id })).items;
-const events = () =>
+const listReviewers = async () => (await people.dan.reviewers.list({ storyId: story.id })).items;
+const listEvents = () =>
   world.rows(
     `select kind, data from activity where org_id = $1 and kind like 'review.%' order by seq`,
     people.orgId,
   );
 
-const aa = 'aaaaaaaa11';
-const bb = 'bbbbbbbb22';
+const firstHeadSha = 'aaaaaaaa11';
+const secondHeadSha = 'bbbbbbbb22';
 
 describe('reviewers.setVerdict', () => {
   it('keeps what a reviewer said, and of which spec and code, and says so', async () => {
     const { ben } = people;
     await add({ memberId: idOf(ben) });
     await ben.storySpec.update({ storyId: story.id, content: 'a\n' });
-    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: aa, diffHash: 'd1' } });
+    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: firstHeadSha, diffHash: 'd1' } });
     const { reviewer } = await ben.reviewers.setVerdict({
       storyId: 'web-1',
       verdict: 'changes_requested',
@@ -54,13 +54,13 @@ describe('reviewers.setVerdict', () => {
       stale: false,
       note: 'Name the fallback.',
       specVersion: 1,
-      headSha: aa,
+      headSha: firstHeadSha,
       diffHash: 'd1',
       decidedAt: reviewer.updatedAt,
       version: 2,
     });
-    expect(await standing()).toEqual([reviewer]);
-    expect(await events()).toEqual([
+    expect(await listReviewers()).toEqual([reviewer]);
+    expect(await listEvents()).toEqual([
       { kind: 'review.decided', data: { verdict: 'changes_requested', note: 'Name the fallback.' } },
     ]);
   });
@@ -68,16 +68,16 @@ describe('reviewers.setVerdict', () => {
   it('replaces the verdict before, note and all, and pending takes it back', async () => {
     const { ben } = people;
     await add({ memberId: idOf(ben) });
-    await say(ben, { verdict: 'commented', note: 'Hm.' });
-    expect(await say(ben, {})).toMatchObject({ verdict: 'approved', note: null, version: 3 });
-    expect(await say(ben, { verdict: 'pending', note: 'On second thought' })).toMatchObject({
+    await setVerdict(ben, { verdict: 'commented', note: 'Hm.' });
+    expect(await setVerdict(ben, {})).toMatchObject({ verdict: 'approved', note: null, version: 3 });
+    expect(await setVerdict(ben, { verdict: 'pending', note: 'On second thought' })).toMatchObject({
       verdict: 'pending',
       note: null,
       specVersion: null,
       decidedAt: null,
       version: 4,
     });
-    expect(await events()).toEqual([
+    expect(await listEvents()).toEqual([
       { kind: 'review.decided', data: { verdict: 'commented', note: 'Hm.' } },
       { kind: 'review.decided', data: { verdict: 'approved', note: null } },
       { kind: 'review.retracted', data: { previousVerdict: 'approved' } },
@@ -87,39 +87,43 @@ describe('reviewers.setVerdict', () => {
   it('changes nothing and says nothing when nothing is new', async () => {
     const { ben } = people;
     await add({ memberId: idOf(ben) });
-    expect(await say(ben, { verdict: 'pending' })).toMatchObject({ version: 1 });
-    const first = await say(ben, { note: 'Good.' });
-    expect(await say(ben, { note: 'Good.' })).toEqual(first);
-    expect(await events()).toHaveLength(1);
+    expect(await setVerdict(ben, { verdict: 'pending' })).toMatchObject({ version: 1 });
+    const first = await setVerdict(ben, { note: 'Good.' });
+    expect(await setVerdict(ben, { note: 'Good.' })).toEqual(first);
+    expect(await listEvents()).toHaveLength(1);
     await ben.storySpec.update({ storyId: story.id, content: 'a\n' });
-    expect(await say(ben, { note: 'Good.' })).toMatchObject({ specVersion: 1, version: 3, stale: false });
-    expect(await events()).toHaveLength(2);
+    expect(await setVerdict(ben, { note: 'Good.' })).toMatchObject({
+      specVersion: 1,
+      version: 3,
+      stale: false,
+    });
+    expect(await listEvents()).toHaveLength(2);
   });
 
   it('is for reviewers alone: not for an agent whose member is one, nor for the member whose agent is', async () => {
     const { ana, chloe, robo } = people;
     await add({ memberId: idOf(chloe) });
     for (const who of [ana, robo]) {
-      await expect(say(who, {})).rejects.toMatchObject({
+      await expect(setVerdict(who, {})).rejects.toMatchObject({
         status: 403,
         body: { details: { reason: 'not_a_reviewer' } },
       });
     }
     await ana.reviewers.remove({ storyId: story.id, memberId: idOf(chloe) });
     await add({ agentId: agentOf(robo) });
-    await expect(say(chloe, {})).rejects.toMatchObject({ status: 403 });
-    expect(await say(robo, {})).toMatchObject({ reviewer: { kind: 'agent', id: agentOf(robo) } });
+    await expect(setVerdict(chloe, {})).rejects.toMatchObject({ status: 403 });
+    expect(await setVerdict(robo, {})).toMatchObject({ reviewer: { kind: 'agent', id: agentOf(robo) } });
   });
 
   it('lets a viewer review who was asked to', async () => {
     await add({ memberId: idOf(people.dan) });
-    expect(await say(people.dan, {})).toMatchObject({ verdict: 'approved' });
+    expect(await setVerdict(people.dan, {})).toMatchObject({ verdict: 'approved' });
   });
 
   it('wants to know which changes are requested', async () => {
     await add({ memberId: idOf(people.ben) });
     for (const note of [undefined, ' \n']) {
-      await expect(say(people.ben, { verdict: 'changes_requested', note })).rejects.toMatchObject({
+      await expect(setVerdict(people.ben, { verdict: 'changes_requested', note })).rejects.toMatchObject({
         status: 400,
         body: { details: { issues: [{ path: 'note' }] } },
       });
@@ -130,17 +134,17 @@ describe('reviewers.setVerdict', () => {
     const { ana, ben, chloe } = people;
     await add({ memberId: idOf(ben) });
     await add({ memberId: idOf(chloe) });
-    await expect(say(ben, { specVersion: 1 })).rejects.toMatchObject({ status: 404 });
+    await expect(setVerdict(ben, { specVersion: 1 })).rejects.toMatchObject({ status: 404 });
     await world.rows(`update projects set visibility = 'private' where id = $1`, board.projectId);
-    await expect(say(chloe, {})).rejects.toMatchObject({ status: 404 });
+    await expect(setVerdict(chloe, {})).rejects.toMatchObject({ status: 404 });
     await expect(ana.reviewers.setVerdict({ storyId: 'WEB-9', verdict: 'approved' })).rejects.toMatchObject({
       status: 404,
     });
     await world.rows('update projects set archived_at = now() where id = $1', board.projectId);
-    await expect(say(ben, {})).rejects.toMatchObject({ reason: 'archived' });
+    await expect(setVerdict(ben, {})).rejects.toMatchObject({ reason: 'archived' });
     const given = `select from story_reviewers where org_id = $1 and verdict <> 'pending'`;
     expect(await world.rows(given, people.orgId)).toEqual([]);
-    expect(await events()).toEqual([]);
+    expect(await listEvents()).toEqual([]);
   });
 });
 
@@ -149,79 +153,101 @@ describe('a verdict', () => {
     const { ben } = people;
     await add({ memberId: idOf(ben) });
     await ben.storySpec.update({ storyId: story.id, content: 'a\n' });
-    await say(ben, {});
+    await setVerdict(ben, {});
     await ben.storySpec.update({ storyId: story.id, content: 'b\n' });
-    expect(await standing()).toMatchObject([{ verdict: 'approved', stale: true, specVersion: 1 }]);
+    expect(await listReviewers()).toMatchObject([{ verdict: 'approved', stale: true, specVersion: 1 }]);
     await ben.storySpec.restore({ storyId: story.id, version: 1 });
-    expect(await standing()).toMatchObject([{ stale: true }]);
-    expect(await say(ben, {})).toMatchObject({ stale: false, specVersion: 3 });
+    expect(await listReviewers()).toMatchObject([{ stale: true }]);
+    expect(await setVerdict(ben, {})).toMatchObject({ stale: false, specVersion: 3 });
   });
 
   it('is stale once the code is another, by its diff or by its head commit', async () => {
     const { ben } = people;
     await add({ memberId: idOf(ben) });
     const push = (git: object) => ben.stories.updateGitMeta({ storyId: story.id, git });
-    await push({ headSha: aa });
-    await say(ben, {});
-    await push({ headSha: bb });
-    expect(await standing()).toMatchObject([{ stale: true }]);
-    await push({ headSha: aa, diffHash: 'd1' });
-    await say(ben, {});
-    await push({ headSha: bb, diffHash: 'd1' });
-    expect(await standing()).toMatchObject([
-      { stale: false, headSha: aa, diffHash: 'd1', underReview: { headSha: bb, diffHash: 'd1' } },
+    await push({ headSha: firstHeadSha });
+    await setVerdict(ben, {});
+    await push({ headSha: secondHeadSha });
+    expect(await listReviewers()).toMatchObject([{ stale: true }]);
+    await push({ headSha: firstHeadSha, diffHash: 'd1' });
+    await setVerdict(ben, {});
+    await push({ headSha: secondHeadSha, diffHash: 'd1' });
+    expect(await listReviewers()).toMatchObject([
+      {
+        stale: false,
+        headSha: firstHeadSha,
+        diffHash: 'd1',
+        underReview: { headSha: secondHeadSha, diffHash: 'd1' },
+      },
     ]);
     await push({ diffHash: 'd2' });
-    expect(await standing()).toMatchObject([{ stale: true }]);
+    expect(await listReviewers()).toMatchObject([{ stale: true }]);
   });
 
   it('stays stale when the code that was approved is told of again', async () => {
     const { ben } = people;
     await add({ memberId: idOf(ben) });
     const push = (git: object) => ben.stories.updateGitMeta({ storyId: story.id, git });
-    await push({ headSha: aa, diffHash: 'd1' });
-    await say(ben, {});
-    for (const git of [{ diffHash: 'd2' }, { diffHash: 'd1' }, { headSha: aa, diffHash: 'd1' }]) {
+    await push({ headSha: firstHeadSha, diffHash: 'd1' });
+    await setVerdict(ben, {});
+    for (const git of [{ diffHash: 'd2' }, { diffHash: 'd1' }, { headSha: firstHeadSha, diffHash: 'd1' }]) {
       await push(git);
-      expect(await standing()).toMatchObject([{ stale: true }]);
+      expect(await listReviewers()).toMatchObject([{ stale: true }]);
     }
-    expect(await say(ben, {})).toMatchObject({ stale: false, version: 3 });
-    await push({ headSha: bb });
-    await push({ headSha: aa });
-    expect(await standing()).toMatchObject([{ stale: true }]);
+    expect(await setVerdict(ben, {})).toMatchObject({ stale: false, version: 3 });
+    await push({ headSha: secondHeadSha });
+    await push({ headSha: firstHeadSha });
+    expect(await listReviewers()).toMatchObject([{ stale: true }]);
   });
 
   it('that was given before there was any code is stale once there is some', async () => {
     const { ben } = people;
     await add({ memberId: idOf(ben) });
-    await say(ben, {});
+    await setVerdict(ben, {});
     await ben.stories.updateGitMeta({ storyId: story.id, git: { branch: 'passkeys' } });
-    expect(await standing()).toMatchObject([{ stale: false }]);
-    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: aa } });
-    expect(await standing()).toMatchObject([{ stale: true, headSha: null, underReview: { headSha: aa } }]);
+    expect(await listReviewers()).toMatchObject([{ stale: false }]);
+    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: firstHeadSha } });
+    expect(await listReviewers()).toMatchObject([
+      { stale: true, headSha: null, underReview: { headSha: firstHeadSha } },
+    ]);
   });
 
   it('says what code is under review where nobody told of it before', async () => {
     const { ben, chloe } = people;
     for (const who of [ben, chloe]) await add({ memberId: idOf(who) });
-    await say(chloe, {});
-    expect(await say(ben, { headSha: aa })).toMatchObject({ stale: false, underReview: { headSha: aa } });
-    expect(await standing()).toMatchObject([{ stale: false }, { stale: true }]);
-    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: aa } });
-    expect(await standing()).toMatchObject([{ stale: false }, { stale: true }]);
-    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: bb } });
-    expect(await standing()).toMatchObject([{ stale: true }, { stale: true }]);
+    await setVerdict(chloe, {});
+    expect(await setVerdict(ben, { headSha: firstHeadSha })).toMatchObject({
+      stale: false,
+      underReview: { headSha: firstHeadSha },
+    });
+    expect(await listReviewers()).toMatchObject([{ stale: false }, { stale: true }]);
+    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: firstHeadSha } });
+    expect(await listReviewers()).toMatchObject([{ stale: false }, { stale: true }]);
+    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: secondHeadSha } });
+    expect(await listReviewers()).toMatchObject([{ stale: true }, { stale: true }]);
   });
 
   it('is stale at once when its reviewer names something older', async () => {
     const { ben } = people;
     await add({ memberId: idOf(ben) });
     for (const content of ['a\n', 'b\n']) await ben.storySpec.update({ storyId: story.id, content });
-    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: bb, diffHash: 'd2' } });
-    expect(await say(ben, { specVersion: 1 })).toMatchObject({ stale: true, specVersion: 1, headSha: bb });
-    expect(await say(ben, { headSha: aa })).toMatchObject({ stale: true, headSha: aa, diffHash: null });
-    expect(await say(ben, { diffHash: 'd1' })).toMatchObject({ stale: true, headSha: null, diffHash: 'd1' });
-    expect(await say(ben, { specVersion: 2, headSha: bb.slice(0, 7) })).toMatchObject({
+    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: secondHeadSha, diffHash: 'd2' } });
+    expect(await setVerdict(ben, { specVersion: 1 })).toMatchObject({
+      stale: true,
+      specVersion: 1,
+      headSha: secondHeadSha,
+    });
+    expect(await setVerdict(ben, { headSha: firstHeadSha })).toMatchObject({
+      stale: true,
+      headSha: firstHeadSha,
+      diffHash: null,
+    });
+    expect(await setVerdict(ben, { diffHash: 'd1' })).toMatchObject({
+      stale: true,
+      headSha: null,
+      diffHash: 'd1',
+    });
+    expect(await setVerdict(ben, { specVersion: 2, headSha: secondHeadSha.slice(0, 7) })).toMatchObject({
       stale: false,
       diffHash: 'd2',
     });
@@ -231,9 +257,9 @@ describe('a verdict', () => {
     const { ben, chloe } = people;
     await add({ memberId: idOf(ben) });
     await add({ memberId: idOf(chloe) });
-    await say(chloe, { verdict: 'commented' });
+    await setVerdict(chloe, { verdict: 'commented' });
     await ben.storySpec.update({ storyId: story.id, content: 'a\n' });
-    expect(await standing()).toMatchObject([
+    expect(await listReviewers()).toMatchObject([
       { verdict: 'pending', stale: false },
       { verdict: 'commented', stale: false },
     ]);
@@ -252,13 +278,13 @@ describe('the policy on verdicts', () => {
     const { chloe } = people;
     await add({ memberId: idOf(chloe) });
     await assign({ memberId: idOf(chloe) });
-    await expect(say(chloe, {})).rejects.toMatchObject(unmet('authorMayApprove'));
-    expect(await say(chloe, { verdict: 'changes_requested', note: 'Not done yet.' })).toMatchObject({
+    await expect(setVerdict(chloe, {})).rejects.toMatchObject(unmet('authorMayApprove'));
+    expect(await setVerdict(chloe, { verdict: 'changes_requested', note: 'Not done yet.' })).toMatchObject({
       stale: false,
     });
-    expect(await say(chloe, { verdict: 'commented' })).toMatchObject({ verdict: 'commented' });
+    expect(await setVerdict(chloe, { verdict: 'commented' })).toMatchObject({ verdict: 'commented' });
     await assign({ memberId: null });
-    expect(await say(chloe, {})).toMatchObject({ verdict: 'approved' });
+    expect(await setVerdict(chloe, {})).toMatchObject({ verdict: 'approved' });
   });
 
   it("takes an author's every agent for an author, whichever of them did the work", async () => {
@@ -267,11 +293,11 @@ describe('the policy on verdicts', () => {
     for (const agent of [robo, max]) await add({ agentId: agentOf(agent) });
     await assign({ memberId: idOf(chloe) });
     for (const agent of [robo, max])
-      await expect(say(agent, {})).rejects.toMatchObject(unmet('authorMayApprove'));
+      await expect(setVerdict(agent, {})).rejects.toMatchObject(unmet('authorMayApprove'));
     await assign({ memberId: null, agentId: agentOf(robo) });
-    await expect(say(max, {})).rejects.toMatchObject(unmet('authorMayApprove'));
+    await expect(setVerdict(max, {})).rejects.toMatchObject(unmet('authorMayApprove'));
     await assign({ agentId: null });
-    expect(await say(max, {})).toMatchObject({ verdict: 'approved' });
+    expect(await setVerdict(max, {})).toMatchObject({ verdict: 'approved' });
   });
 
   it('takes an assigned agent and its member for authors, and a writer of the spec for none', async () => {
@@ -282,26 +308,26 @@ describe('the policy on verdicts', () => {
     await assign({ agentId: agentOf(robo) });
     await ben.storySpec.update({ storyId: story.id, content: 'a\n' });
     for (const author of [chloe, robo]) {
-      await expect(say(author, {})).rejects.toMatchObject(unmet('authorMayApprove'));
+      await expect(setVerdict(author, {})).rejects.toMatchObject(unmet('authorMayApprove'));
     }
-    expect(await say(ben, {})).toMatchObject({ verdict: 'approved' });
+    expect(await setVerdict(ben, {})).toMatchObject({ verdict: 'approved' });
   });
 
   it('lets authors approve where it says so', async () => {
-    await begin({ policy: { authorMayApprove: true } });
+    await arrangeStory({ policy: { authorMayApprove: true } });
     await add({ memberId: idOf(people.chloe) });
     await assign({ memberId: idOf(people.chloe) });
-    expect(await say(people.chloe, {})).toMatchObject({ verdict: 'approved' });
+    expect(await setVerdict(people.chloe, {})).toMatchObject({ verdict: 'approved' });
   });
 
   it('silences an agent that was asked before agents might not review, but for taking its verdict back', async () => {
     const { orgId, robo } = people;
     await add({ agentId: agentOf(robo) });
-    await say(robo, {});
+    await setVerdict(robo, {});
     await world.rows(`update orgs set policy = '{"agentsMayReview": false}' where id = $1`, orgId);
     for (const verdict of ['approved', 'commented', 'changes_requested']) {
-      await expect(say(robo, { verdict, note: 'x' })).rejects.toMatchObject(unmet('agentsMayReview'));
+      await expect(setVerdict(robo, { verdict, note: 'x' })).rejects.toMatchObject(unmet('agentsMayReview'));
     }
-    expect(await say(robo, { verdict: 'pending' })).toMatchObject({ verdict: 'pending' });
+    expect(await setVerdict(robo, { verdict: 'pending' })).toMatchObject({ verdict: 'pending' });
   });
 });

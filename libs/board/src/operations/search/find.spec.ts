@@ -21,7 +21,7 @@ const story = async (title: string, more: object = {}) =>
   (await people.ana.stories.create({ projectId: board.key, title, ...more })).story;
 const find = async (query: string, more: object = {}) =>
   (await people.ana.search.find({ query, ...more })).items;
-const titles = async (query: string, more: object = {}) =>
+const findTitles = async (query: string, more: object = {}) =>
   (await find(query, { kinds: ['story'], ...more })).map(({ title }) => title);
 
 describe('search.find', () => {
@@ -106,33 +106,33 @@ describe('search.find', () => {
     await story('Door handle, painted');
     await story('Paint a door handle');
     await story('Door handle');
-    expect(await titles('door handle')).toEqual([
+    expect(await findTitles('door handle')).toEqual([
       ...['Door handle', 'Door handle, painted', 'Paint a door handle', 'Handle of a door', 'Elsewhere'],
     ]);
-    expect(await titles('door han')).toEqual([
+    expect(await findTitles('door han')).toEqual([
       ...['Door handle', 'Door handle, painted', 'Paint a door handle', 'Handle of a door', 'Elsewhere'],
     ]);
-    expect(await titles('do handle')).toEqual([]);
-    expect(await titles('door knob')).toEqual([]);
+    expect(await findTitles('do handle')).toEqual([]);
+    expect(await findTitles('door knob')).toEqual([]);
   });
 
   it('finds what was mistyped by a letter more, less, another one, or two that changed places', async () => {
     await story('They receive the form');
     for (const typed of ['recieve', 'recive', 'receeive', 'rexeive', 'eceive', 'recieve frm', 'RECIEVE'])
-      expect([typed, ...(await titles(typed))]).toEqual([typed, 'They receive the form']);
+      expect([typed, ...(await findTitles(typed))]).toEqual([typed, 'They receive the form']);
     const [found] = await find('recieve');
     expect(found).toMatchObject({ snippet: 'They ⟦receive⟧ the form', score: 0.2 });
-    expect(await titles('rcv')).toEqual([]);
+    expect(await findTitles('rcv')).toEqual([]);
     // An exact match suppresses corrected spellings.
     await story('A recieve as it stands');
-    expect(await titles('recieve')).toEqual(['A recieve as it stands']);
+    expect(await findTitles('recieve')).toEqual(['A recieve as it stands']);
     const { id } = await story('Other', { description: 'An authentication of two steps' });
     expect(await find('authentification')).toMatchObject([{ id, score: 0.1 }]);
   });
 
   it('finds letters inside of the words of a title', async () => {
     await story('Reauthenticate first');
-    expect(await titles('thent')).toEqual(['Reauthenticate first']);
+    expect(await findTitles('thent')).toEqual(['Reauthenticate first']);
   });
 
   it('finds words of paths, identifiers and addresses', async () => {
@@ -141,7 +141,7 @@ describe('search.find', () => {
       labels: ['Backend'],
     });
     for (const typed of ['auth/login', 'login-form', 'LOGIN', 'example.com', 'a_b', 'backend'])
-      expect([typed, ...(await titles(typed))]).toEqual([typed, 'Move src/auth/login-form.ts']);
+      expect([typed, ...(await findTitles(typed))]).toEqual([typed, 'Move src/auth/login-form.ts']);
   });
 
   it.each([
@@ -155,29 +155,29 @@ describe('search.find', () => {
   ])('finds words in %s', async (_what, title, queries) => {
     await story(title);
     await story('Something else');
-    for (const typed of queries) expect([typed, ...(await titles(typed))]).toEqual([typed, title]);
+    for (const typed of queries) expect([typed, ...(await findTitles(typed))]).toEqual([typed, title]);
   });
 
   it('finds emoji, alone, beside words and within them', async () => {
     await story('Release 🎉 party');
     await story('Launch🚀now');
     await story('❤️ for 👩‍💻');
-    expect(await titles('🎉')).toEqual(['Release 🎉 party']);
-    expect(await titles('party 🎉')).toEqual(['Release 🎉 party']);
-    expect(await titles('🚀')).toEqual(['Launch🚀now']);
-    expect(await titles('launch')).toEqual(['Launch🚀now']);
-    expect(await titles('❤')).toEqual(['❤️ for 👩‍💻']);
-    expect(await titles('👩‍💻')).toEqual(['❤️ for 👩‍💻']);
+    expect(await findTitles('🎉')).toEqual(['Release 🎉 party']);
+    expect(await findTitles('party 🎉')).toEqual(['Release 🎉 party']);
+    expect(await findTitles('🚀')).toEqual(['Launch🚀now']);
+    expect(await findTitles('launch')).toEqual(['Launch🚀now']);
+    expect(await findTitles('❤')).toEqual(['❤️ for 👩‍💻']);
+    expect(await findTitles('👩‍💻')).toEqual(['❤️ for 👩‍💻']);
     for (const query of ['🎉🎉', '👍🏽', '🇩🇪', '🎉 nothing', '!🎉', "'🎉' | 🚀"])
-      expect(await titles(query)).toBeDefined();
-    expect(await titles('🍕')).toEqual([]);
+      expect(await findTitles(query)).toBeDefined();
+    expect(await findTitles('🍕')).toEqual([]);
   });
 
   it('finds nothing by what is no word', async () => {
     await story('What?');
     for (const typed of ['?', ' ', "' | !", '\\', ':*', '%', '""', '😀'])
       expect(await find(typed)).toEqual([]);
-    expect(await titles("what' & !x")).toEqual([]);
+    expect(await findTitles("what' & !x")).toEqual([]);
   });
 
   it('finds a renamed story by its new name alone, and a changed text by what it says now', async () => {
@@ -246,8 +246,8 @@ describe('search.find', () => {
 
   it('answers 50 records, and as many as are asked for up to 200', async () => {
     for (let nth = 1; nth <= 52; nth += 1) await story('Rope');
-    expect(await titles('rope')).toHaveLength(50);
-    expect(await titles('rope', { limit: 200 })).toHaveLength(52);
+    expect(await findTitles('rope')).toHaveLength(50);
+    expect(await findTitles('rope', { limit: 200 })).toHaveLength(52);
   });
 
   it('refuses what is no query', async () => {

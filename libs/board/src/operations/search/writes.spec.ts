@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 /** Reads the search documents with their keys and the transaction that last wrote each row. */
-const documents = async () =>
+const readSearchDocuments = async () =>
   world.rows<{ id: string; kind: string; project_id: string | null; keys: string; xmin: string }>(
     `select id, kind, project_id, keys::text, xmin::text from search_documents where org_id = $1 order by id, kind`,
     people.orgId,
@@ -79,16 +79,16 @@ const fromTheRecords = [
 describe('the documents of a search', () => {
   it('are not written by what no record is found by', async () => {
     const { storyId, commentId, epicId } = await arrange();
-    const before = await documents();
+    const before = await readSearchDocuments();
     await people.ana.stories.updateStatus({ storyId, status: 'ready' });
     await people.ana.stories.reorder({ storyId });
     await people.ana.stories.update({ storyId, priority: 'high', title: 'Überprüfung of copper' });
     await people.ana.comments.react({ commentId, emoji: '👍' });
     await people.ana.comments.resolve({ commentId });
     await people.ana.epics.update({ epicId, status: 'done' });
-    expect(await documents()).toEqual(before);
+    expect(await readSearchDocuments()).toEqual(before);
     await people.ana.stories.update({ storyId, labels: [] });
-    expect(await documents()).not.toEqual(before);
+    expect(await readSearchDocuments()).not.toEqual(before);
   });
 
   it('are by each write what the records say when all are read anew', async () => {
@@ -98,7 +98,8 @@ describe('the documents of a search', () => {
     await people.ana.comments.create({ storyId, body: 'None', parentId: commentId });
     await people.ana.comments.delete({ commentId });
     await people.ana.comments.update({ commentId: reply.comment.id, body: 'Some' });
-    const withoutWrite = async () => (await documents()).map(({ xmin: _write, ...document }) => document);
+    const withoutWrite = async () =>
+      (await readSearchDocuments()).map(({ xmin: _write, ...document }) => document);
     const before = await withoutWrite();
     expect(before).toHaveLength(4 + 5);
     const known = await words();

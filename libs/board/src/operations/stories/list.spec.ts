@@ -19,10 +19,10 @@ beforeEach(async () => {
   ana = people.ana;
 });
 
-const make = async (params: object = {}) =>
+const createStory = async (params: object = {}) =>
   (await ana.stories.create({ projectId: board.projectId, title: 'x', ...params })).story;
 const list = (params: Params = {}) => ana.stories.list({ projectId: board.key, ...params });
-const numbers = async (params: Params = {}) => (await list(params)).items.map(({ number }) => number);
+const listNumbers = async (params: Params = {}) => (await list(params)).items.map(({ number }) => number);
 
 /** Reads all pages, and calls `between` after each page except the last. */
 async function readAll(
@@ -45,64 +45,69 @@ async function readAll(
 
 describe('stories.list', () => {
   it('shows the board column by column from top to bottom, the canceled ones last', async () => {
-    await make({ status: 'done' });
-    await make({ status: 'ready' });
-    await make();
-    await make({ status: 'ready' });
-    await make();
+    await createStory({ status: 'done' });
+    await createStory({ status: 'ready' });
+    await createStory();
+    await createStory({ status: 'ready' });
+    await createStory();
     for (const storyId of ['WEB-5', 'WEB-3']) await ana.stories.updateStatus({ storyId, status: 'canceled' });
     await ana.stories.reorder({ storyId: 'WEB-4', beforeStoryId: 'WEB-2' });
-    expect(await numbers()).toEqual([4, 2, 1, 5, 3]);
+    expect(await listNumbers()).toEqual([4, 2, 1, 5, 3]);
     for (const limit of [1, 2, 3, 4, 5]) {
       expect((await readAll({ limit })).map(({ number }) => number)).toEqual([4, 2, 1, 5, 3]);
     }
   });
 
   it('shows everything of a story but its description', async () => {
-    const { description, ...summary } = await make({
+    const { description, ...summary } = await createStory({
       description: 'long',
       labels: ['a'],
       estimate: 2.5,
-      blockedBy: [(await make()).id],
+      blockedBy: [(await createStory()).id],
     });
     expect((await list()).items).toContainEqual(summary);
     expect(description).toBe('long');
   });
 
   it('goes by what was changed last, or made last', async () => {
-    for (let n = 0; n < 5; n += 1) await make();
+    for (let n = 0; n < 5; n += 1) await createStory();
     await ana.stories.update({ storyId: 'WEB-2', title: 'changed' });
     // Creation and change may fall into the same millisecond, so the last change gets a later time.
     await world.rows(
       `update stories set updated_at = updated_at + interval '1 s' where number = 2 and project_id = $1`,
       board.projectId,
     );
-    expect((await numbers({ sort: 'updated' }))[0]).toBe(2);
-    expect(await numbers({ sort: 'created' })).toEqual([5, 4, 3, 2, 1]);
+    expect((await listNumbers({ sort: 'updated' }))[0]).toBe(2);
+    expect(await listNumbers({ sort: 'created' })).toEqual([5, 4, 3, 2, 1]);
     for (const sort of ['updated', 'created'] as const) {
       expect((await readAll({ sort, limit: 2 })).map(({ number }) => number)).toEqual(
-        await numbers({ sort }),
+        await listNumbers({ sort }),
       );
     }
   });
 
   it('keeps all stories of one millisecond on their pages', async () => {
-    for (let n = 0; n < 7; n += 1) await make();
+    for (let n = 0; n < 7; n += 1) await createStory();
     await world.rows(`update stories set updated_at = '2026-01-01' where project_id = $1`, board.projectId);
     expect(new Set((await readAll({ sort: 'updated', limit: 2 })).map(({ number }) => number)).size).toBe(7);
   });
 
   it('shows those that are named, in the board’s order, and none of another project', async () => {
-    const made = [await make(), await make({ status: 'ready' }), await make(), await make()];
+    const made = [
+      await createStory(),
+      await createStory({ status: 'ready' }),
+      await createStory(),
+      await createStory(),
+    ];
     const [first, second, , last] = made.map(({ id }) => id);
     const other = await arrangeBoard(world, people.orgId, { key: 'OPS' });
     const { story: elsewhere } = await ana.stories.create({ projectId: other.projectId, title: 'x' });
     const storyIds = [last, elsewhere.id, second, first, newId()].flatMap((id) => id ?? []);
-    expect(await numbers({ storyIds })).toEqual([1, 4, 2]);
-    expect(await numbers({ storyIds, status: 'ready' })).toEqual([2]);
-    expect(await numbers({ storyIds, limit: 2 })).toEqual([1, 4]);
+    expect(await listNumbers({ storyIds })).toEqual([1, 4, 2]);
+    expect(await listNumbers({ storyIds, status: 'ready' })).toEqual([2]);
+    expect(await listNumbers({ storyIds, limit: 2 })).toEqual([1, 4]);
     const keys = ['web-4', '#WEB-2', 'https://muster.example.com/s/WEB-1', 'WEB-99', 'OPS-1'];
-    expect(await numbers({ storyIds: [...keys, last ?? ''] })).toEqual([1, 4, 2]);
+    expect(await listNumbers({ storyIds: [...keys, last ?? ''] })).toEqual([1, 4, 2]);
   });
 
   it('adds filters up, in each order', async () => {
@@ -114,10 +119,10 @@ describe('stories.list', () => {
       board.projectId,
       'E',
     );
-    await make({ title: 'Sign in', labels: ['auth', 'ui'], epicId });
-    await make({ title: '100% of_it', status: 'ready', labels: ['ui'] });
-    await make({ title: 'back\\slash', status: 'done', epicId });
-    await make({ title: 'ÉTÉ', labels: ['auth'] });
+    await createStory({ title: 'Sign in', labels: ['auth', 'ui'], epicId });
+    await createStory({ title: '100% of_it', status: 'ready', labels: ['ui'] });
+    await createStory({ title: 'back\\slash', status: 'done', epicId });
+    await createStory({ title: 'ÉTÉ', labels: ['auth'] });
     await ana.stories.updateStatus({ storyId: 'WEB-4', status: 'canceled' });
     await world.rows(
       `insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id)
@@ -167,16 +172,16 @@ describe('stories.list', () => {
 
   it('misses and repeats no story that stood there throughout, whatever others write between pages', async () => {
     const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'] as const;
-    for (let n = 0; n < 30; n += 1) await make({ title: `stays ${n}`, status: statuses[n % 5] });
+    for (let n = 0; n < 30; n += 1) await createStory({ title: `stays ${n}`, status: statuses[n % 5] });
     const { ben } = people;
     const movable: string[] = [];
     for (let n = 0; n < 10; n += 1)
-      movable.push((await make({ title: 'moves', status: statuses[n % 5] })).id);
+      movable.push((await createStory({ title: 'moves', status: statuses[n % 5] })).id);
     let turn = 0;
     const write = async () => {
       turn += 1;
       const status = statuses[turn % 5] ?? 'ready';
-      if (turn % 3 === 1) await make({ title: 'new', status });
+      if (turn % 3 === 1) await createStory({ title: 'new', status });
       const storyId = movable[turn % 10] ?? '';
       const moving =
         turn % 3 === 0
@@ -196,7 +201,7 @@ describe('stories.list', () => {
   });
 
   it('takes only cursors that it gave out for the same order', async () => {
-    for (let n = 0; n < 3; n += 1) await make();
+    for (let n = 0; n < 3; n += 1) await createStory();
     const { nextCursor } = await list({ limit: 1, sort: 'created' });
     for (const cursor of [
       nextCursor ?? '',

@@ -18,15 +18,15 @@ beforeEach(async () => {
 
 const make = async (params: object = {}) =>
   (await ana.stories.create({ projectId: board.projectId, title: 'x', ...params })).story;
-const makeMany = async (count: number) => {
+const createStories = async (count: number) => {
   const made = [];
   for (let n = 0; n < count; n += 1) made.push(await make());
   return made;
 };
 /** Returns the numbers of a column's stories from top to bottom. */
-const numbers = async (columnId = board.columns.backlog) =>
+const listNumbers = async (columnId = board.columns.backlog) =>
   (await ana.stories.list({ projectId: board.projectId, columnId })).items.map(({ number }) => number);
-const happened = () =>
+const listEvents = () =>
   world.rows<{ kind: string; data: unknown }>(
     `select kind, data from activity where org_id = $1 and kind <> 'story.created' order by seq`,
     people.orgId,
@@ -34,7 +34,7 @@ const happened = () =>
 
 describe('stories.reorder', () => {
   it('moves nothing of a story that another has changed meanwhile, where one asks for that', async () => {
-    await makeMany(3);
+    await createStories(3);
     const { story } = await ana.stories.update({ storyId: 'WEB-3', priority: 'high' });
     const move = { storyId: 'WEB-3', beforeStoryId: 'WEB-1' };
     expect(
@@ -42,26 +42,26 @@ describe('stories.reorder', () => {
     ).toMatchObject({
       ...{ status: 409, details: { reason: 'version_mismatch', currentVersion: story.version } },
     });
-    expect(await numbers()).toEqual([1, 2, 3]);
+    expect(await listNumbers()).toEqual([1, 2, 3]);
     await ana.stories.reorder({ ...move, expectedVersion: story.version });
-    expect(await numbers()).toEqual([3, 1, 2]);
+    expect(await listNumbers()).toEqual([3, 1, 2]);
   });
 
   it('puts a story right before or after another one, or at the end', async () => {
-    await makeMany(4);
+    await createStories(4);
     const { story, warnings } = await ana.stories.reorder({ storyId: 'WEB-4', beforeStoryId: 'web-2' });
-    expect(await numbers()).toEqual([1, 4, 2, 3]);
+    expect(await listNumbers()).toEqual([1, 4, 2, 3]);
     expect({ version: story.version, warnings }).toEqual({ version: 2, warnings: [] });
     expect((await ana.stories.get({ storyId: 'WEB-4' })).story).toEqual(story);
     await ana.stories.reorder({ storyId: 'WEB-1', afterStoryId: 'WEB-3' });
-    expect(await numbers()).toEqual([4, 2, 3, 1]);
+    expect(await listNumbers()).toEqual([4, 2, 3, 1]);
     await ana.stories.reorder({ storyId: 'WEB-3', beforeStoryId: 'WEB-4' });
-    expect(await numbers()).toEqual([3, 4, 2, 1]);
+    expect(await listNumbers()).toEqual([3, 4, 2, 1]);
     await ana.stories.reorder({ storyId: 'WEB-3' });
-    expect(await numbers()).toEqual([4, 2, 1, 3]);
+    expect(await listNumbers()).toEqual([4, 2, 1, 3]);
     await ana.stories.reorder({ storyId: 'WEB-4', afterStoryId: 'WEB-2', columnId: board.columns.backlog });
-    expect(await numbers()).toEqual([2, 4, 1, 3]);
-    expect(await happened()).toEqual(
+    expect(await listNumbers()).toEqual([2, 4, 1, 3]);
+    expect(await listEvents()).toEqual(
       Array.from({ length: 5 }, () => ({
         kind: 'story.reordered',
         data: { columnId: board.columns.backlog },
@@ -74,7 +74,7 @@ describe('stories.reorder', () => {
   });
 
   it('changes nothing where the story stands there already', async () => {
-    const [, second] = await makeMany(3);
+    const [, second] = await createStories(3);
     for (const place of [
       { beforeStoryId: 'WEB-2' },
       { afterStoryId: 'WEB-2' },
@@ -87,14 +87,14 @@ describe('stories.reorder', () => {
       });
     }
     expect((await ana.stories.reorder({ storyId: 'WEB-3' })).story.version).toBe(1);
-    expect(await happened()).toEqual([]);
+    expect(await listEvents()).toEqual([]);
   });
 
   it('to a column of another status is a status change with the same rules', async () => {
-    await makeMany(2);
+    await createStories(2);
     const there = await make({ status: 'ready' });
     await ana.stories.reorder({ storyId: 'WEB-1', beforeStoryId: there.id });
-    expect(await numbers(board.columns.ready)).toEqual([1, 3]);
+    expect(await listNumbers(board.columns.ready)).toEqual([1, 3]);
     expect((await ana.stories.get({ storyId: 'WEB-1' })).story.status).toBe('ready');
     await ana.stories.reorder({ storyId: 'WEB-2', columnId: board.columns.done });
     await expect(
@@ -102,7 +102,7 @@ describe('stories.reorder', () => {
     ).rejects.toMatchObject({
       body: { details: { reason: 'invalid_transition', from: 'done', to: 'in_review' } },
     });
-    expect(await happened()).toMatchObject([
+    expect(await listEvents()).toMatchObject([
       { kind: 'story.statusChanged', data: { from: 'backlog', to: 'ready', columnId: board.columns.ready } },
       { kind: 'story.statusChanged', data: { from: 'backlog', to: 'done' } },
     ]);
@@ -128,11 +128,11 @@ describe('stories.reorder', () => {
     ).rejects.toMatchObject({ reason: 'wip_limit' });
     // Stories of a full column can still be reordered.
     await ana.stories.reorder({ storyId: 'WEB-1' });
-    expect(await numbers(board.columns.ready)).toEqual([3, 1]);
+    expect(await listNumbers(board.columns.ready)).toEqual([3, 1]);
   });
 
   it('brings a canceled story back, and keeps canceled ones in no order', async () => {
-    await makeMany(2);
+    await createStories(2);
     await ana.stories.updateStatus({ storyId: 'WEB-1', status: 'canceled' });
     await expect(ana.stories.reorder({ storyId: 'WEB-1' })).rejects.toMatchObject({
       reason: 'invalid_transition',
@@ -141,11 +141,11 @@ describe('stories.reorder', () => {
       reason: 'invalid_transition',
     });
     await ana.stories.reorder({ storyId: 'WEB-1', beforeStoryId: 'WEB-2' });
-    expect(await numbers()).toEqual([1, 2]);
+    expect(await listNumbers()).toEqual([1, 2]);
   });
 
   it('takes an anchor of this project, in the column named', async () => {
-    await makeMany(2);
+    await createStories(2);
     const other = await arrangeBoard(world, people.orgId, { key: 'API' });
     const { story: elsewhere } = await ana.stories.create({ projectId: other.projectId, title: 'x' });
     const hidden = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
@@ -176,11 +176,11 @@ describe('stories.reorder', () => {
     await expect(move({ beforeStoryId: 'WEB-2', afterStoryId: 'WEB-2' })).rejects.toMatchObject({
       code: 'bad_request',
     });
-    expect(await happened()).toEqual([]);
+    expect(await listEvents()).toEqual([]);
   });
 
   it('never gives two stories one place, whatever eight clients do at once', async () => {
-    await makeMany(12);
+    await createStories(12);
     const { ben, chloe, robo } = people;
     const clients = [ana, ben, chloe, robo, ana, ben, chloe, robo];
     const target = (n: number) => `WEB-${(n % 12) + 1}`;
@@ -216,7 +216,7 @@ describe('stories.reorder', () => {
   });
 
   it('puts two stories that come to one place at once beside each other', async () => {
-    await makeMany(4);
+    await createStories(4);
     const outcomes = await world.runUnderContention(
       { table: 'board_columns', id: board.columns.backlog },
       () => ana.stories.reorder({ storyId: 'WEB-3', beforeStoryId: 'WEB-2' }),
@@ -226,11 +226,11 @@ describe('stories.reorder', () => {
     expect([
       [1, 3, 4, 2],
       [1, 4, 3, 2],
-    ]).toContainEqual(await numbers());
+    ]).toContainEqual(await listNumbers());
   });
 
   it('ranks a column afresh when a rank would grow too long, and keeps its order', async () => {
-    await makeMany(6);
+    await createStories(6);
     const order = [1, 2, 3, 4, 5, 6];
     // Ranks as long as those after hundreds of moves to one place.
     const long = `a0${'V'.repeat(maxRankLength - 3)}`;
@@ -240,9 +240,9 @@ describe('stories.reorder', () => {
       `${long}1`,
       `${long}2`,
     );
-    expect(await numbers()).toEqual(order);
+    expect(await listNumbers()).toEqual(order);
     await ana.stories.reorder({ storyId: 'WEB-6', afterStoryId: 'WEB-2' });
-    expect(await numbers()).toEqual([1, 2, 6, 3, 4, 5]);
+    expect(await listNumbers()).toEqual([1, 2, 6, 3, 4, 5]);
     const ranks = await world.rows<{ rank: string; version: number; number: number }>(
       'select rank, version, number from stories where project_id = $1',
       board.projectId,
@@ -252,7 +252,7 @@ describe('stories.reorder', () => {
   });
 
   it('is refused to viewers', async () => {
-    await makeMany(2);
+    await createStories(2);
     await expect(
       people.dan.stories.reorder({ storyId: 'WEB-2', beforeStoryId: 'WEB-1' }),
     ).rejects.toMatchObject({ code: 'forbidden' });

@@ -26,15 +26,15 @@ beforeEach(async () => {
   ({ ana } = people);
 });
 
-const make = async (params: object = {}): Promise<Story> =>
+const createStory = async (params: object = {}): Promise<Story> =>
   (await ana.stories.create({ projectId: board.projectId, title: 'x', ...params })).story;
 const get = async (storyId: string) => (await ana.stories.get({ storyId })).story;
-const titles = async () => (await ana.stories.list({ projectId: 'WEB' })).items.map(({ title }) => title);
+const listTitles = async () => (await ana.stories.list({ projectId: 'WEB' })).items.map(({ title }) => title);
 const remove = (storyId: string) => ana.stories.delete({ storyId });
 const restore = async (storyId: string, who = ana) => (await who.stories.restore({ storyId })).story;
-const kept = async () => (await ana.stories.listDeleted({ projectId: 'WEB' })).items;
+const listDeletedStories = async () => (await ana.stories.listDeleted({ projectId: 'WEB' })).items;
 /** Lets the deletion of all stories be so many days older. */
-const age = (days: number) =>
+const backdateDeletion = (days: number) =>
   world.rows(
     `update deleted_stories set deleted_at = deleted_at - $2::int * interval '1 day' where org_id = $1`,
     people.orgId,
@@ -70,8 +70,8 @@ describe('stories.restore', () => {
   it('leaves every list as it was before the deletion', async () => {
     const { ben, chloe } = people;
     const { epic } = await ana.epics.create({ projectId: 'WEB', title: 'Accounts' });
-    const [first, blocker, parent] = [await make(), await make(), await make()];
-    const story = await make({
+    const [first, blocker, parent] = [await createStory(), await createStory(), await createStory()];
+    const story = await createStory({
       ...{ title: 'Passkeys', description: 'Sign in', spec: 'one', epicId: epic.id, labels: ['auth', 'web'] },
       ...{
         priority: 'high',
@@ -82,9 +82,9 @@ describe('stories.restore', () => {
       },
     });
     const [waiting, child, last] = [
-      await make({ blockedBy: [story.id] }),
-      await make({ parentId: story.id }),
-      await make(),
+      await createStory({ blockedBy: [story.id] }),
+      await createStory({ parentId: story.id }),
+      await createStory(),
     ];
     await ana.storySpec.update({ storyId: story.id, content: 'two needle' });
     const { comment } = await chloe.comments.create({ storyId: story.id, body: 'A needle in a comment' });
@@ -108,7 +108,7 @@ describe('stories.restore', () => {
       expect(await everything()).toBe(before);
     }
     expect((await ben.stories.get({ storyId: story.id })).subscribed).toBe(true);
-    expect(await kept()).toEqual([]);
+    expect(await listDeletedStories()).toEqual([]);
   });
 
   it('leaves every list as it was, in whatever order related stories are deleted and restored', async () => {
@@ -135,7 +135,9 @@ describe('stories.restore', () => {
             blockedBy: blockedBy.filter((id) => id !== parentId),
           };
           made.push(
-            await make({ ...params, ...(parentId !== undefined && { parentId }) }).catch(() => make(params)),
+            await createStory({ ...params, ...(parentId !== undefined && { parentId }) }).catch(() =>
+              createStory(params),
+            ),
           );
         }
         const before = await everything();
@@ -152,9 +154,9 @@ describe('stories.restore', () => {
   });
 
   it('says what happened to the story and to those that depend on it, once, and keeps versions rising', async () => {
-    const story = await make();
-    const waiting = await make({ blockedBy: [story.id] });
-    const child = await make({ parentId: story.id });
+    const story = await createStory();
+    const waiting = await createStory({ blockedBy: [story.id] });
+    const child = await createStory({ parentId: story.id });
     await remove(story.id);
     const restored = await restore(story.id);
     expect(restored.version).toBe(story.version + 1);
@@ -173,7 +175,7 @@ describe('stories.restore', () => {
 
   it('is for leads, for 30 days, in the organization, and succeeds for one of two', async () => {
     const { ben, chloe } = people;
-    const story = await make();
+    const story = await createStory();
     await expect(restore(story.id)).rejects.toMatchObject({ code: 'not_found' });
     await remove(story.id);
     await expect(restore(story.id, chloe)).rejects.toMatchObject({ code: 'forbidden' });
@@ -184,11 +186,11 @@ describe('stories.restore', () => {
     await expect(foreign.ana.stories.restore({ storyId: story.id })).rejects.toMatchObject({
       code: 'not_found',
     });
-    await age(30);
+    await backdateDeletion(30);
     for (const storyId of [story.id, 'WEB-1'])
       await expect(restore(storyId)).rejects.toMatchObject({ code: 'not_found' });
-    expect(await kept()).toEqual([]);
-    await age(-1);
+    expect(await listDeletedStories()).toEqual([]);
+    await backdateDeletion(-1);
     const outcomes = await world.runUnderContention(
       { table: 'deleted_stories', id: story.id },
       () => restore(story.id),
@@ -201,11 +203,11 @@ describe('stories.restore', () => {
   });
 
   it('takes its former place, or the one after it if another story is there by now', async () => {
-    for (const title of ['a', 'b', 'c']) await make({ title });
+    for (const title of ['a', 'b', 'c']) await createStory({ title });
     await remove('WEB-2');
     await ana.stories.reorder({ storyId: 'WEB-1', afterStoryId: 'WEB-3' });
     await restore('WEB-2');
-    expect(await titles()).toEqual(['b', 'c', 'a']);
+    expect(await listTitles()).toEqual(['b', 'c', 'a']);
     await remove('WEB-2');
     const [copy] = await world.rows<{ rank: string }>(
       `select record ->> 'rank' as rank from deleted_records where org_id = $1 and kind = 'stories'`,
@@ -217,13 +219,13 @@ describe('stories.restore', () => {
       copy?.rank,
     );
     await restore('WEB-2');
-    expect(await titles()).toEqual(['c', 'b', 'a']);
+    expect(await listTitles()).toEqual(['c', 'b', 'a']);
   });
 
   it('goes to the first column of its status if its own is archived, and else to the backlog', async () => {
     const { column } = await ana.boardColumns.create({ projectId: 'WEB', name: 'Later', status: 'ready' });
-    await make({ columnId: column.id });
-    await make({ columnId: board.columns.in_review });
+    await createStory({ columnId: column.id });
+    await createStory({ columnId: board.columns.in_review });
     await remove('WEB-1');
     await remove('WEB-2');
     await ana.boardColumns.archive({ columnId: column.id });
@@ -233,9 +235,9 @@ describe('stories.restore', () => {
   });
 
   it('keeps to the limit of the column', async () => {
-    await make({ columnId: board.columns.ready });
+    await createStory({ columnId: board.columns.ready });
     await remove('WEB-1');
-    await make({ columnId: board.columns.ready });
+    await createStory({ columnId: board.columns.ready });
     await ana.boardColumns.update({ columnId: board.columns.ready, wipLimit: 1 });
     const limits = (wipLimits: string) =>
       world.rows(
@@ -245,15 +247,15 @@ describe('stories.restore', () => {
       );
     await limits('block');
     await expect(restore('WEB-1')).rejects.toMatchObject({ body: { details: { reason: 'wip_limit' } } });
-    expect(await kept()).toMatchObject([{ key: 'WEB-1' }]);
+    expect(await listDeletedStories()).toMatchObject([{ key: 'WEB-1' }]);
     await limits('warn');
     expect((await ana.stories.restore({ storyId: 'WEB-1' })).warnings).toMatchObject([{ code: 'wip_limit' }]);
   });
 
   it('leaves out what is gone: its epic, its parent, and stories that it depended on', async () => {
     const { epic } = await ana.epics.create({ projectId: 'WEB', title: 'E' });
-    const [parent, blocker, waiting] = [await make(), await make(), await make()];
-    const story = await make({ epicId: epic.id, parentId: parent.id, blockedBy: [blocker.id] });
+    const [parent, blocker, waiting] = [await createStory(), await createStory(), await createStory()];
+    const story = await createStory({ epicId: epic.id, parentId: parent.id, blockedBy: [blocker.id] });
     await ana.stories.update({ storyId: waiting.id, blockedBy: [story.id] });
     for (const { id } of [story, parent, blocker, waiting]) await remove(id);
     await ana.epics.delete({ epicId: epic.id });
@@ -266,7 +268,7 @@ describe('stories.restore', () => {
 
   it('mirrors no record that another story mirrors by now', async () => {
     const upstream = { provider: 'jira', externalId: 'OPS-7', state: 'open' } as const;
-    const [story, other] = [await make(), await make()];
+    const [story, other] = [await createStory(), await createStory()];
     await ana.stories.updateUpstream({ storyId: story.id, upstream });
     await remove(story.id);
     await ana.stories.updateUpstream({ storyId: other.id, upstream });
@@ -276,8 +278,8 @@ describe('stories.restore', () => {
   });
 
   it('closes no cycle with dependencies that were added since, and nests no deeper', async () => {
-    const [before, after, child] = [await make(), await make(), await make()];
-    const story = await make({ blockedBy: [before.id] });
+    const [before, after, child] = [await createStory(), await createStory(), await createStory()];
+    const story = await createStory({ blockedBy: [before.id] });
     await ana.stories.update({ storyId: after.id, blockedBy: [story.id] });
     await ana.stories.update({ storyId: child.id, parentId: story.id });
     await remove(story.id);
@@ -289,7 +291,7 @@ describe('stories.restore', () => {
   });
 
   it('brings a canceled story back as canceled, and counts it', async () => {
-    await make();
+    await createStory();
     await ana.stories.updateStatus({ storyId: 'WEB-1', status: 'canceled' });
     await remove('WEB-1');
     expect(await restore('WEB-1')).toMatchObject({ status: 'canceled', columnId: null });
@@ -298,7 +300,7 @@ describe('stories.restore', () => {
 
   it('does not assign members who have left', async () => {
     const { ben } = people;
-    const story = await make();
+    const story = await createStory();
     await ana.assignments.set({ targetType: 'story', targetId: story.id, memberId: ben.me.memberId });
     await remove(story.id);
     await world.rows(`update members set status = 'removed' where id = $1`, ben.me.memberId);
@@ -307,19 +309,19 @@ describe('stories.restore', () => {
   });
 
   it('is refused if another story has its number, and in an archived project', async () => {
-    await make();
+    await createStory();
     await remove('WEB-1');
-    const other = await make();
+    const other = await createStory();
     await world.rows('update stories set number = 1 where id = $1', other.id);
     await expect(restore('WEB-1')).rejects.toMatchObject({ body: { details: { reason: 'already_exists' } } });
     await world.rows('update stories set number = 2 where id = $1', other.id);
     await ana.projects.update({ projectId: 'WEB', archived: true });
     await expect(restore('WEB-1')).rejects.toMatchObject({ body: { details: { reason: 'archived' } } });
-    expect(await kept()).toMatchObject([{ key: 'WEB-1' }]);
+    expect(await listDeletedStories()).toMatchObject([{ key: 'WEB-1' }]);
   });
 
   it('works although columns were added to the tables since', async () => {
-    const story = await make({ spec: 'x' });
+    const story = await createStory({ spec: 'x' });
     await remove(story.id);
     await world.rows(
       `update deleted_records set record = record - 'touches' - 'note' where org_id = $1`,
@@ -331,7 +333,7 @@ describe('stories.restore', () => {
 
 describe('stories.listDeleted', () => {
   it('pages through them, the last deleted first', async () => {
-    for (let n = 1; n <= 3; n += 1) await make({ title: `t${n}` });
+    for (let n = 1; n <= 3; n += 1) await createStory({ title: `t${n}` });
     for (const n of [2, 3, 1]) await remove(`WEB-${n}`);
     const first = await ana.stories.listDeleted({ projectId: 'WEB', limit: 2 });
     expect(first.items.map(({ key }) => key)).toEqual(['WEB-1', 'WEB-3']);

@@ -32,17 +32,20 @@ const setPolicy = (policy: object) =>
 beforeEach(() => begin({ requiredApprovals: 1 }));
 
 const idOf = (person: PersonOf<typeof world>) => person.me.memberId;
-const ask = async (...whom: PersonOf<typeof world>[]) => {
+const requestReviews = async (...whom: PersonOf<typeof world>[]) => {
   for (const person of whom) {
     const who = person.me.agentId === null ? { memberId: idOf(person) } : { agentId: person.me.agentId };
     await people.ana.reviewers.add({ storyId: story.id, ...who });
   }
 };
-const say = (who: PersonOf<typeof world>, verdict: Verdict = 'approved') =>
+const setVerdict = (who: PersonOf<typeof world>, verdict: Verdict = 'approved') =>
   who.reviewers.setVerdict({ storyId: story.id, verdict, note: 'See above.' });
-const finish = () => people.ana.stories.updateStatus({ storyId: story.id, status: 'done' });
-const shut = (...unmet: object[]) => ({ status: 422, body: { details: { reason: 'policy', unmet } } });
-const noApproval = { gate: 'requiredApprovals', required: 1, fresh: 0 };
+const moveToDone = () => people.ana.stories.updateStatus({ storyId: story.id, status: 'done' });
+const unmetGatesError = (...unmet: object[]) => ({
+  status: 422,
+  body: { details: { reason: 'policy', unmet } },
+});
+const unmetApprovalGate = { gate: 'requiredApprovals', required: 1, fresh: 0 };
 const statusNow = async () => (await people.ana.stories.get({ storyId: story.id })).story.status;
 
 describe('the gate into done', () => {
@@ -57,12 +60,12 @@ describe('the gate into done', () => {
     });
     await setPolicy({ requiredApprovals: 2 });
     const dragBeside = () => ana.stories.reorder({ storyId: story.id, beforeStoryId: anchor.id });
-    await ask(ben, chloe);
-    await say(ben);
-    const one = shut({ gate: 'requiredApprovals', required: 2, fresh: 1 });
-    for (const move of [finish, drag, dragBeside]) await expect(move()).rejects.toMatchObject(one);
-    await say(chloe);
-    for (const move of [finish, drag, dragBeside]) {
+    await requestReviews(ben, chloe);
+    await setVerdict(ben);
+    const one = unmetGatesError({ gate: 'requiredApprovals', required: 2, fresh: 1 });
+    for (const move of [moveToDone, drag, dragBeside]) await expect(move()).rejects.toMatchObject(one);
+    await setVerdict(chloe);
+    for (const move of [moveToDone, drag, dragBeside]) {
       expect((await move()).story.status).toBe('done');
       await ana.stories.updateStatus({ storyId: story.id, status: 'in_progress' });
     }
@@ -71,21 +74,21 @@ describe('the gate into done', () => {
   it('is shut by requested changes, also where no approval is asked for, until the verdict or the reviewer goes', async () => {
     await begin({ requiredApprovals: 0 });
     const { ana, ben } = people;
-    await ask(ben);
-    await say(ben, 'changes_requested');
-    await expect(finish()).rejects.toMatchObject(shut({ gate: 'changesRequested', fresh: 1 }));
-    await say(ben, 'commented');
-    await finish();
+    await requestReviews(ben);
+    await setVerdict(ben, 'changes_requested');
+    await expect(moveToDone()).rejects.toMatchObject(unmetGatesError({ gate: 'changesRequested', fresh: 1 }));
+    await setVerdict(ben, 'commented');
+    await moveToDone();
     await ana.stories.updateStatus({ storyId: story.id, status: 'in_progress' });
-    await say(ben, 'changes_requested');
-    await expect(finish()).rejects.toMatchObject({ reason: 'policy' });
+    await setVerdict(ben, 'changes_requested');
+    await expect(moveToDone()).rejects.toMatchObject({ reason: 'policy' });
     await ana.reviewers.remove({ storyId: story.id, memberId: idOf(ben) });
-    await finish();
+    await moveToDone();
   });
 
   it('is on no other way', async () => {
-    await ask(people.ben);
-    await say(people.ben, 'changes_requested');
+    await requestReviews(people.ben);
+    await setVerdict(people.ben, 'changes_requested');
     const { ana } = people;
     for (const status of ['ready', 'in_progress', 'in_review', 'canceled'] as const) {
       expect((await ana.stories.updateStatus({ storyId: story.id, status })).story.status).toBe(status);
@@ -94,68 +97,68 @@ describe('the gate into done', () => {
 
   it('knows only verdicts on the spec and the code as they are', async () => {
     const { ben } = people;
-    await ask(ben);
-    await say(ben);
+    await requestReviews(ben);
+    await setVerdict(ben);
     await ben.storySpec.update({ storyId: story.id, content: 'a\n' });
-    await expect(finish()).rejects.toMatchObject(shut(noApproval));
-    await say(ben);
+    await expect(moveToDone()).rejects.toMatchObject(unmetGatesError(unmetApprovalGate));
+    await setVerdict(ben);
     await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: 'aaaaaaaa' } });
-    await say(ben);
+    await setVerdict(ben);
     await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: 'bbbbbbbb' } });
-    await expect(finish()).rejects.toMatchObject(shut(noApproval));
-    await say(ben, 'changes_requested');
+    await expect(moveToDone()).rejects.toMatchObject(unmetGatesError(unmetApprovalGate));
+    await setVerdict(ben, 'changes_requested');
     await ben.storySpec.update({ storyId: story.id, content: 'b\n' });
-    await expect(finish()).rejects.toMatchObject(shut(noApproval));
-    await say(ben);
-    expect((await finish()).story.status).toBe('done');
+    await expect(moveToDone()).rejects.toMatchObject(unmetGatesError(unmetApprovalGate));
+    await setVerdict(ben);
+    expect((await moveToDone()).story.status).toBe('done');
   });
 
   it('does not count what an agent said while agents may not review', async () => {
     const { ben, robo } = people;
-    await ask(robo, ben);
-    await say(robo);
+    await requestReviews(robo, ben);
+    await setVerdict(robo);
     await setPolicy({ agentsMayReview: false });
-    await expect(finish()).rejects.toMatchObject(shut(noApproval));
-    await say(ben);
+    await expect(moveToDone()).rejects.toMatchObject(unmetGatesError(unmetApprovalGate));
+    await setVerdict(ben);
     await world.rows(
       `update story_reviewers set verdict = 'changes_requested' where agent_id = $1`,
       robo.me.agentId,
     );
-    expect((await finish()).story.status).toBe('done');
+    expect((await moveToDone()).story.status).toBe('done');
   });
 
   it('does not count an approval of whoever became an author since, or whose agent did', async () => {
     const { ana, ben, chloe, robo } = people;
     const assign = (who: object) => ana.assignments.set({ targetType: 'story', targetId: story.id, ...who });
-    await ask(ben, chloe, robo);
-    for (const who of [ben, chloe, robo]) await say(who);
+    await requestReviews(ben, chloe, robo);
+    for (const who of [ben, chloe, robo]) await setVerdict(who);
     await assign({ memberId: idOf(ben), agentId: robo.me.agentId });
-    await expect(finish()).rejects.toMatchObject(shut(noApproval));
+    await expect(moveToDone()).rejects.toMatchObject(unmetGatesError(unmetApprovalGate));
     await assign({ agentId: null });
-    await finish();
+    await moveToDone();
     await ana.stories.updateStatus({ storyId: story.id, status: 'ready' });
     await setPolicy({ requiredApprovals: 3, authorMayApprove: true });
     await assign({ agentId: robo.me.agentId });
-    expect((await finish()).story.status).toBe('done');
+    expect((await moveToDone()).story.status).toBe('done');
   });
 
   it('is shut to agents where they may not complete, on every way', async () => {
     await begin({ requiredApprovals: 0, agentsMayComplete: false });
     const agent = people.robo;
-    const no = shut({ gate: 'agentsMayComplete' });
+    const no = unmetGatesError({ gate: 'agentsMayComplete' });
     const { done } = board.columns;
     await expect(agent.stories.updateStatus({ storyId: story.id, status: 'done' })).rejects.toMatchObject(no);
     await expect(agent.stories.reorder({ storyId: story.id, columnId: done })).rejects.toMatchObject(no);
     const { projectId } = board;
     await expect(agent.stories.create({ projectId, title: 'x', status: 'done' })).rejects.toMatchObject(no);
-    await finish();
+    await moveToDone();
   });
 
   it('is shut without a merge where the policy asks for one, on every way', async () => {
     await begin({ requiredApprovals: 0, requireMergeProof: true });
     const { ana } = people;
-    const no = shut({ gate: 'requireMergeProof' });
-    await expect(finish()).rejects.toMatchObject(no);
+    const no = unmetGatesError({ gate: 'requireMergeProof' });
+    await expect(moveToDone()).rejects.toMatchObject(no);
     const { done } = board.columns;
     await expect(ana.stories.reorder({ storyId: story.id, columnId: done })).rejects.toMatchObject(no);
     const { projectId } = board;
@@ -164,21 +167,23 @@ describe('the gate into done', () => {
 
   it('counts nothing that a removed member said, for or against, which is stale', async () => {
     const { ben, chloe, orgId } = people;
-    await ask(ben, chloe);
-    await say(ben, 'changes_requested');
-    await say(chloe);
+    await requestReviews(ben, chloe);
+    await setVerdict(ben, 'changes_requested');
+    await setVerdict(chloe);
     const stale = async () =>
       (await people.ana.reviewers.list({ storyId: story.id })).items.map((item) => item.stale);
     const remove = (person: PersonOf<typeof world>) =>
       world.rows(`update members set status = 'removed' where org_id = $1 and id = $2`, orgId, idOf(person));
-    await expect(finish()).rejects.toMatchObject({ reason: 'policy' });
+    await expect(moveToDone()).rejects.toMatchObject({ reason: 'policy' });
     await remove(chloe);
-    await expect(finish()).rejects.toMatchObject(shut(noApproval, { gate: 'changesRequested', fresh: 1 }));
+    await expect(moveToDone()).rejects.toMatchObject(
+      unmetGatesError(unmetApprovalGate, { gate: 'changesRequested', fresh: 1 }),
+    );
     expect(await stale()).toEqual([false, true]);
     await remove(ben);
     expect(await stale()).toEqual([true, true]);
     await setPolicy({ requiredApprovals: 0 });
-    expect((await finish()).story.status).toBe('done');
+    expect((await moveToDone()).story.status).toBe('done');
   });
 
   it('counts nothing of another story', async () => {
@@ -186,7 +191,7 @@ describe('the gate into done', () => {
     const { story: other } = await ana.stories.create({ projectId: board.projectId, title: 'y' });
     await ana.reviewers.add({ storyId: other.id, memberId: idOf(ben) });
     await ben.reviewers.setVerdict({ storyId: other.id, verdict: 'approved' });
-    await expect(finish()).rejects.toMatchObject(shut(noApproval));
+    await expect(moveToDone()).rejects.toMatchObject(unmetGatesError(unmetApprovalGate));
   });
 });
 
@@ -211,8 +216,8 @@ describe('the gate into done, while somebody else changes what it goes by', () =
 
   const target = () => ({ targetType: 'story', targetId: story.id }) as const;
   const changes: [string, () => Promise<unknown>][] = [
-    ['an approval that is being withdrawn', () => say(people.ben, 'pending')],
-    ['an approval that turns into a request for changes', () => say(people.ben, 'changes_requested')],
+    ['an approval that is being withdrawn', () => setVerdict(people.ben, 'pending')],
+    ['an approval that turns into a request for changes', () => setVerdict(people.ben, 'changes_requested')],
     [
       'a reviewer who is being taken away',
       () => people.ana.reviewers.remove({ storyId: story.id, memberId: idOf(people.ben) }),
@@ -233,19 +238,19 @@ describe('the gate into done, while somebody else changes what it goes by', () =
 
   beforeEach(async () => {
     await people.ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: 'aaaaaaaa' } });
-    await ask(people.ben);
-    await say(people.ben);
+    await requestReviews(people.ben);
+    await setVerdict(people.ben);
   });
 
   it.each(changes)('does not go by %s', async (_what, change) => {
-    const [changed, finished] = await inTurn(change, finish);
+    const [changed, finished] = await inTurn(change, moveToDone);
     expect(changed?.status).toBe('fulfilled');
     expect(finished).toMatchObject({ status: 'rejected', reason: { reason: 'policy' } });
     expect(await statusNow()).toBe('in_review');
   });
 
   it.each(changes)('lets a move that came first go before %s', async (_what, change) => {
-    const [finished, changed] = await inTurn(finish, change);
+    const [finished, changed] = await inTurn(moveToDone, change);
     expect([finished?.status, changed?.status]).toEqual(['fulfilled', 'fulfilled']);
     const kinds = await world.rows<{ kind: string }>(
       'select kind from activity where org_id = $1 order by seq desc limit 2',
@@ -256,14 +261,16 @@ describe('the gate into done, while somebody else changes what it goes by', () =
   });
 
   it('counts an approval that came just before', async () => {
-    await say(people.ben, 'pending');
-    const outcomes = await inTurn(() => say(people.ben), finish);
+    await setVerdict(people.ben, 'pending');
+    const outcomes = await inTurn(() => setVerdict(people.ben), moveToDone);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   });
 
   it('is the same for two who do it at once, whoever comes first', async () => {
-    const outcomes = await world.runUnderContention<unknown>({ table: 'stories', id: story.id }, finish, () =>
-      say(people.ben, 'changes_requested'),
+    const outcomes = await world.runUnderContention<unknown>(
+      { table: 'stories', id: story.id },
+      moveToDone,
+      () => setVerdict(people.ben, 'changes_requested'),
     );
     expect(outcomes[1]?.status).toBe('fulfilled');
     expect(await statusNow()).toBe(outcomes[0]?.status === 'fulfilled' ? 'done' : 'in_review');
@@ -321,7 +328,7 @@ describe('over any verdicts', () => {
           const fresh = (verdict: Verdict) =>
             reviews.filter((review) => review.verdict === verdict && !hasMovedOn(review)).length;
           const opens = fresh('approved') >= requiredApprovals && fresh('changes_requested') === 0;
-          const outcome = await finish().then(
+          const outcome = await moveToDone().then(
             () => true,
             (refused: unknown) => {
               expect(refused).toMatchObject({ reason: 'policy' });

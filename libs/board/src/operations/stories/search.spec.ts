@@ -9,7 +9,7 @@ const world = useWorld({ stories });
 let people: PeopleOf<typeof world>;
 let board: TestBoard;
 /** The number of stories in each of the first two columns: more than a search examines for one page. */
-const inEach = 3_000;
+const storiesPerProject = 3_000;
 
 beforeAll(async () => {
   people = await world.org();
@@ -21,7 +21,14 @@ beforeAll(async () => {
        select c.org_id, gen_random_uuid(), c.project_id, $3::int + n, 'Story ' || n, c.status, c.id, 'a' || to_char(n, 'FM00000') || 'i',
          case when n = $4 then array[$6, 'Needs QA/' || $6] else '{}' end, $5, now() - make_interval(secs => $3::int + n)
        from board_columns c, generate_series(1, $4::int) n where c.org_id = $1 and c.status = $2`,
-      ...[people.orgId, status, nth * inEach, inEach, actor, nth === 0 ? 'rare' : 'Rare'],
+      ...[
+        people.orgId,
+        status,
+        nth * storiesPerProject,
+        storiesPerProject,
+        actor,
+        nth === 0 ? 'rare' : 'Rare',
+      ],
     );
   }
 });
@@ -30,14 +37,14 @@ it.each(['board', 'updated', 'created'] as const)(
   'a search in the order %s finds what few stories have on one page, however many there are',
   async (sort) => {
     for (const filter of [
-      { query: `Story ${inEach}` },
+      { query: `Story ${storiesPerProject}` },
       ...[
         { label: 'rare' },
         { label: 'RARE' },
         { label: 'needs qa/rare' },
         { label: 'RARE', query: 'story' },
       ],
-      { query: `web-${2 * inEach}` },
+      { query: `web-${2 * storiesPerProject}` },
     ]) {
       const found: string[] = [];
       let pages = 0;
@@ -50,10 +57,10 @@ it.each(['board', 'updated', 'created'] as const)(
         pages += 1;
         cursor = page.nextCursor;
       }
-      const all = [`WEB-${inEach}`, `WEB-${2 * inEach}`];
+      const all = [`WEB-${storiesPerProject}`, `WEB-${2 * storiesPerProject}`];
       expect(found.sort()).toEqual(filter.query?.startsWith('web') === true ? all.slice(1) : all);
       expect(pages).toBe(1);
-      expect(2 * inEach).toBeGreaterThan(maxSearchedRows);
+      expect(2 * storiesPerProject).toBeGreaterThan(maxSearchedRows);
     }
   },
 );

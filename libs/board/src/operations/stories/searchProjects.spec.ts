@@ -15,11 +15,11 @@ type Params = InputOf<Registry['stories']['search']>;
 let people: PeopleOf<typeof world>;
 let web: TestBoard;
 let app: TestBoard;
-let hidden: TestBoard;
-let old: TestBoard;
+let hiddenBoard: TestBoard;
+let archivedBoard: TestBoard;
 beforeEach(async () => {
   people = await world.org();
-  [web, app, hidden, old] = [
+  [web, app, hiddenBoard, archivedBoard] = [
     await arrangeBoard(world, people.orgId),
     await arrangeBoard(world, people.orgId, { key: 'APP' }),
     await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' }),
@@ -27,10 +27,10 @@ beforeEach(async () => {
   ];
 });
 
-const make = async ({ projectId }: TestBoard, params: object = {}) =>
+const createStory = async ({ projectId }: TestBoard, params: object = {}) =>
   (await people.ana.stories.create({ projectId, title: 'x', ...params })).story;
 const search = async (params: Params = {}, who = people.chloe) => (await who.stories.search(params)).items;
-const keys = async (params: Params = {}, who = people.chloe) =>
+const searchKeys = async (params: Params = {}, who = people.chloe) =>
   (await search(params, who)).map(({ key }) => key);
 const archive = ({ projectId }: TestBoard) =>
   world.rows('update projects set archived_at = now() where id = $1', projectId);
@@ -52,14 +52,14 @@ async function readAll(params: Params, limit: number): Promise<string[]> {
 
 describe('stories.search', () => {
   it('lists cards of all projects that the caller may see and that are not archived', async () => {
-    for (const board of [web, app, hidden, old]) await make(board);
-    await archive(old);
+    for (const board of [web, app, hiddenBoard, archivedBoard]) await createStory(board);
+    await archive(archivedBoard);
     const answer = await people.chloe.stories.search({});
     expect(registry.stories.search.result.parse(answer)).toEqual(answer);
     expect(answer.items.map(({ key }) => key)).toEqual(['APP-1', 'WEB-1']);
     const [card] = (await people.chloe.stories.list({ projectId: 'APP', view: 'card' })).items;
     expect(answer.items[0]).toEqual(card);
-    expect(await keys({}, people.ana)).toEqual(['HID-1', 'APP-1', 'WEB-1']);
+    expect(await searchKeys({}, people.ana)).toEqual(['HID-1', 'APP-1', 'WEB-1']);
   });
 
   it('has pages in each order, whose cursors belong to it', async () => {
@@ -74,7 +74,7 @@ describe('stories.search', () => {
         [app, '2027-02-01'],
       ] as const),
     ])
-      await make(board, { dueDate });
+      await createStory(board, { dueDate });
     await people.ana.stories.update({ storyId: 'APP-1', title: 'y' });
     const orders = {
       created: ['APP-3', 'APP-2', 'WEB-2', 'APP-1', 'WEB-1'],
@@ -95,11 +95,11 @@ describe('stories.search', () => {
   });
 
   it('combines its filters', async () => {
-    const parent = await make(web, { title: 'Sign in', labels: ['auth'], dueDate: '2027-01-31' });
-    const child = await make(web, { parentId: parent.id, dueDate: '2027-02-01' });
-    const blocker = await make(web, {});
+    const parent = await createStory(web, { title: 'Sign in', labels: ['auth'], dueDate: '2027-01-31' });
+    const child = await createStory(web, { parentId: parent.id, dueDate: '2027-02-01' });
+    const blocker = await createStory(web, {});
     await people.ana.stories.update({ storyId: child.id, blockedBy: [blocker.id] });
-    const other = await make(app, { status: 'ready', labels: ['Auth'] });
+    const other = await createStory(app, { status: 'ready', labels: ['Auth'] });
     const agentId = people.robo.me.agentId ?? '';
     const { memberId } = people.chloe.me;
     for (const targetId of [child.id, other.id])
@@ -125,14 +125,15 @@ describe('stories.search', () => {
       [{ epicId: newId() }, []],
       [{ updatedSince: '2099-01-01T00:00:00.000Z' }, []],
     ];
-    for (const [params, found] of filters) expect([params, await keys(params)]).toEqual([params, found]);
+    for (const [params, found] of filters)
+      expect([params, await searchKeys(params)]).toEqual([params, found]);
     await people.ana.stories.updateStatus({ storyId: blocker.id, status: 'done' });
-    expect(await keys({ hasOpenBlockers: true })).toEqual([]);
+    expect(await searchKeys({ hasOpenBlockers: true })).toEqual([]);
   });
 
   it('finds what few stories have on one page, however many there are', async () => {
     const actor = { kind: 'system', memberId: null, agentId: null, name: 'Muster' };
-    const wanted = await make(web, { labels: ['rare'], dueDate: '2027-02-01' });
+    const wanted = await createStory(web, { labels: ['rare'], dueDate: '2027-02-01' });
     await people.ana.assignments.set({
       ...{ targetType: 'story', targetId: wanted.id, memberId: people.chloe.me.memberId },
     });
@@ -141,7 +142,7 @@ describe('stories.search', () => {
        select c.org_id, ('ff000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, c.project_id, n, 'x', c.status, c.id,
          'a' || to_char(n, 'FM00000') || 'i', '2027-01-01', $3, now() + make_interval(secs => n)
        from board_columns c, generate_series(1, 1200) n where c.org_id = $1 and c.id = $2`,
-      ...[people.orgId, hidden.columns.backlog, actor],
+      ...[people.orgId, hiddenBoard.columns.backlog, actor],
     );
     for (const sort of ['updated', 'created', 'dueDate'] as const) {
       for (const filter of [{ assigneeId: 'me' }, { label: 'rare' }, {}])

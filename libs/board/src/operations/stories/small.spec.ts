@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const make = async (params: object = {}) =>
   (await ana.stories.create({ projectId: board.projectId, title: 'x', ...params })).story;
-const happened = async () =>
+const listEvents = async () =>
   world.rows<{ kind: string; data: unknown }>(
     `select kind, data from activity where org_id = $1 and kind <> 'story.created' order by seq`,
     people.orgId,
@@ -63,7 +63,7 @@ describe('stories.subscribe', () => {
     await expect(robo.stories.subscribe({ storyId: 'WEB-1', subscribed: true })).rejects.toMatchObject({
       status: 403,
     });
-    expect(await happened()).toEqual([]);
+    expect(await listEvents()).toEqual([]);
   });
 });
 
@@ -106,7 +106,7 @@ describe('stories.select', () => {
       { id: ana.me.memberId, name: 'Ana', handle: 'ana' },
       { id: ben.me.memberId, name: 'Ben', handle: 'ben' },
     ]);
-    expect(await happened()).toEqual([]);
+    expect(await listEvents()).toEqual([]);
   });
 
   it('replaces what the device looked at before, and null looks at nothing', async () => {
@@ -192,7 +192,7 @@ describe('stories.updateGitMeta', () => {
     expect(await update({ pullRequest: { ...pullRequest, title: null } })).toEqual(second);
     expect(await update({})).toEqual(second);
     expect((await update({ branch: null, pullRequest: null })).git).toBeNull();
-    expect(await happened()).toEqual([
+    expect(await listEvents()).toEqual([
       { kind: 'story.gitMetaUpdated', data: { fields: ['branch', 'pullRequest', 'checks'] } },
       { kind: 'story.gitMetaUpdated', data: { fields: ['pullRequest', 'checks'] } },
       { kind: 'story.gitMetaUpdated', data: { fields: ['branch', 'pullRequest'] } },
@@ -235,7 +235,7 @@ describe('stories.updateUpstream', () => {
     await ana.stories.updateUpstream({ storyId: elsewhere.id, upstream });
     expect((await ben.stories.updateUpstream({ storyId: one.id, upstream: null })).story.upstream).toBeNull();
     await ben.stories.updateUpstream({ storyId: two.id, upstream });
-    expect((await happened()).map(({ data }) => data)).toEqual([
+    expect((await listEvents()).map(({ data }) => data)).toEqual([
       upstream,
       { ...upstream, provider: 'gitlab' },
       upstream,
@@ -298,7 +298,7 @@ describe('stories.delete', () => {
     expect(await world.rows('select story_count from epics where id = $1', epicId)).toEqual([
       { story_count: 0 },
     ]);
-    expect(await happened()).toContainEqual({ kind: 'story.deleted', data: {} });
+    expect(await listEvents()).toContainEqual({ kind: 'story.deleted', data: {} });
     expect((await make()).number).toBe(3);
   });
 

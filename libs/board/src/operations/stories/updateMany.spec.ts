@@ -34,7 +34,7 @@ const unchanged = (story: Story, version: number) => ({ ...changed(story, versio
 const refused = (storyId: string, reason: string, version: number | null = null) => ({
   ...{ storyId, outcome: 'refused', reason, message: expect.stringMatching(/\.$/), version },
 });
-const events = async () =>
+const listEvents = async () =>
   (
     await world.rows<{ kind: string }>(
       `select kind from activity where org_id = $1 and kind not in ('story.created', 'epic.created') order by seq`,
@@ -86,10 +86,10 @@ describe('stories.updateMany', () => {
       { targetId: one.id },
     ]);
     const each = ['story.statusChanged', 'story.updated', 'assignment.changed'];
-    expect(await events()).toEqual([...each, ...each]);
+    expect(await listEvents()).toEqual([...each, ...each]);
 
     expect(await update({ storyIds, set })).toEqual([unchanged(one, 3), unchanged(two, 3)]);
-    expect(await events()).toHaveLength(6);
+    expect(await listEvents()).toHaveLength(6);
     expect(await update({ storyIds: [one.id], set: { assigneeId: null } })).toEqual([changed(one, 3)]);
     expect(
       await world.rows(

@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const make = async (params: object = {}) =>
   (await people.ana.stories.create({ projectId: board.projectId, title: 'x', ...params })).story;
-const happened = (storyId: string) =>
+const listEvents = (storyId: string) =>
   world.rows<{ kind: string; data: unknown }>(
     `select kind, data from activity where org_id = $1 and story_id = $2 and kind <> 'story.created' order by seq`,
     people.orgId,
@@ -45,7 +45,7 @@ describe('stories.updateStatus', () => {
     expect(story.rank > there.rank).toBe(true);
     expect(warnings).toEqual([]);
     expect((await ben.stories.get({ storyId: story.id })).story).toEqual(story);
-    expect(await happened(story.id)).toEqual([
+    expect(await listEvents(story.id)).toEqual([
       {
         kind: 'story.statusChanged',
         data: { from: 'backlog', to: 'in_review', columnId: board.columns.in_review },
@@ -95,7 +95,7 @@ describe('stories.updateStatus', () => {
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const refused = outcomes.find((outcome) => outcome.status === 'rejected');
     expect(refused).toMatchObject({ reason: { reason: 'invalid_transition' } });
-    expect(await happened(story.id)).toHaveLength(1);
+    expect(await listEvents(story.id)).toHaveLength(1);
   });
 
   it('lets two people who drag two cards in opposite directions both have their way', async () => {
@@ -128,7 +128,7 @@ describe('stories.updateStatus', () => {
         columnId: board.columns.backlog,
       }),
     ).toEqual({ story, warnings: [] });
-    expect(await happened(story.id)).toEqual([]);
+    expect(await listEvents(story.id)).toEqual([]);
     const { story: canceled } = await ana.stories.updateStatus({ storyId: story.id, status: 'canceled' });
     expect((await ana.stories.updateStatus({ storyId: story.id, status: 'canceled' })).story).toEqual(
       canceled,
@@ -159,7 +159,7 @@ describe('stories.updateStatus', () => {
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const refused = outcomes.find((outcome) => outcome.status === 'rejected');
     expect(refused).toMatchObject({ reason: { reason: 'version_mismatch' } });
-    expect(await happened(story.id)).toHaveLength(1);
+    expect(await listEvents(story.id)).toHaveLength(1);
   });
 
   it('moves between columns of one status without a change of status', async () => {
@@ -179,7 +179,7 @@ describe('stories.updateStatus', () => {
       columnId: second,
     });
     expect(moved).toMatchObject({ status: 'in_review', columnId: second, version: 2 });
-    expect(await happened(story.id)).toEqual([{ kind: 'story.reordered', data: { columnId: second } }]);
+    expect(await listEvents(story.id)).toEqual([{ kind: 'story.reordered', data: { columnId: second } }]);
   });
 
   it('takes a column of the status, of this project, that is active', async () => {
@@ -203,7 +203,7 @@ describe('stories.updateStatus', () => {
     await expect(ana.stories.updateStatus({ storyId: story.id, status: 'ready' })).rejects.toMatchObject({
       reason: 'invalid_transition',
     });
-    expect(await happened(story.id)).toEqual([]);
+    expect(await listEvents(story.id)).toEqual([]);
   });
 
   it('lets exactly the moves of the workflow through', async () => {
@@ -371,7 +371,7 @@ describe('stories.updateStatus', () => {
       await bystander.query('commit');
       expect((await moving).story).toMatchObject({ status: 'in_progress', columnId: in_progress });
       expect((await ben.stories.get({ storyId: story.id })).story.columnId).toBe(in_progress);
-      expect(await happened(story.id)).toMatchObject([{ data: { from: 'ready', to: 'in_progress' } }]);
+      expect(await listEvents(story.id)).toMatchObject([{ data: { from: 'ready', to: 'in_progress' } }]);
     } finally {
       mover.release(true);
       bystander.release(true);

@@ -65,8 +65,8 @@ beforeEach(async () => {
   ({ story } = await people.chloe.stories.create({ projectId: 'WEB', title: 'Passkeys', status: 'ready' }));
 });
 
-type Asked = Partial<InputOf<typeof registry.storyCollaboration.context>>;
-const contextOf = (asked: Asked = {}, who = people.dan) =>
+type ContextParams = Partial<InputOf<typeof registry.storyCollaboration.context>>;
+const readContext = (asked: ContextParams = {}, who = people.dan) =>
   who.storyCollaboration.context({ storyId: story.id, ...asked });
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
@@ -118,7 +118,7 @@ describe('storyCollaboration.context', () => {
     });
     await people.ben.stories.select({ storyId: story.id });
 
-    const context = await contextOf({ storyId: 'web-1' });
+    const context = await readContext({ storyId: 'web-1' });
     const { dan } = people;
     const [{ items: threads }, effective, published] = [
       await dan.comments.list({ storyId: story.id }),
@@ -159,7 +159,7 @@ describe('storyCollaboration.context', () => {
   });
 
   it('answers a story about which nothing is said', async () => {
-    expect(await contextOf()).toMatchObject({
+    expect(await readContext()).toMatchObject({
       epic: null,
       spec: { version: 0, content: '' },
       assignment: null,
@@ -168,14 +168,14 @@ describe('storyCollaboration.context', () => {
   });
 
   it('answers only the sections asked for, and the rest as null', async () => {
-    const context = await contextOf({ include: ['others', 'story', 'others'] });
+    const context = await readContext({ include: ['others', 'story', 'others'] });
     expect(Object.keys(context)).toEqual([...contextSections, 'truncated']);
     expect(context).toMatchObject({ story: { key: 'WEB-1' }, others: [], truncated: [] });
     for (const name of contextSections) {
       if (name !== 'story' && name !== 'others') expect([name, context[name]]).toEqual([name, null]);
     }
     for (const include of [[], ['nothing']] as never[]) {
-      await expect(contextOf({ include })).rejects.toMatchObject({ status: 400 });
+      await expect(readContext({ include })).rejects.toMatchObject({ status: 400 });
     }
   });
 
@@ -183,9 +183,9 @@ describe('storyCollaboration.context', () => {
     const secret = await arrangeBoard(world, people.orgId, { key: 'SECRET', visibility: 'private' });
     await people.ana.stories.create({ projectId: 'SECRET', title: 'Hidden' });
     for (const storyId of ['SECRET-1', 'WEB-9', newId()]) {
-      await expect(contextOf({ storyId }, people.chloe)).rejects.toMatchObject({ status: 404 });
+      await expect(readContext({ storyId }, people.chloe)).rejects.toMatchObject({ status: 404 });
     }
-    expect(await contextOf({ storyId: 'SECRET-1' }, people.ana)).toMatchObject({
+    expect(await readContext({ storyId: 'SECRET-1' }, people.ana)).toMatchObject({
       story: { projectId: secret.projectId },
     });
   });
@@ -198,7 +198,7 @@ describe('its sections', () => {
     for (const body of bodies)
       made.push((await people.dan.comments.create({ storyId: story.id, body })).comment);
     await people.dan.comments.resolve({ commentId: made[1]?.id ?? '' });
-    const { openThreads } = await contextOf({ include: ['openThreads'] });
+    const { openThreads } = await readContext({ include: ['openThreads'] });
     expect(openThreads?.map(({ body }) => body)).toEqual(['one', 'three']);
   });
 
@@ -211,7 +211,7 @@ describe('its sections', () => {
       title: 'Start',
       body: 'Ours',
     });
-    const context = await contextOf({ include: ['prompts'] });
+    const context = await readContext({ include: ['prompts'] });
     expect(context.prompts?.map(({ slug, scope, body }) => [slug, scope, body])).toEqual([
       ['end', 'org', 'Everybody’s'],
       ['start', 'project', 'Ours'],
@@ -232,7 +232,7 @@ describe('its sections', () => {
     await publish('z', '1', 'WEB-1');
     await publish('z', '2');
     await publish('app', '1', undefined, 'APP');
-    const context = await contextOf({ include: ['contracts'] });
+    const context = await readContext({ include: ['contracts'] });
     expect(context.contracts?.map(({ slug, version, content }) => [slug, version, content])).toEqual([
       ['z', 2, '2'],
       ['a', 1, '1'],
@@ -243,7 +243,7 @@ describe('its sections', () => {
     for (let title = 0; title < 22; title += 1) {
       await people.chloe.stories.update({ storyId: story.id, title: `Title ${title}` });
     }
-    const context = await contextOf({ include: ['recentActivity'] });
+    const context = await readContext({ include: ['recentActivity'] });
     expect(context.recentActivity).toHaveLength(20);
     expect(context.recentActivity?.[0]).toMatchObject({ kind: 'story.updated', data: { fields: ['title'] } });
     expect(context.truncated).toEqual([]);
@@ -256,7 +256,7 @@ describe('its sections', () => {
       people.orgId,
     );
     await fillThreads(101, 0, 'short');
-    const context = await contextOf({ include: ['prompts', 'openThreads'], maxBytes: 4 * 1024 * 1024 });
+    const context = await readContext({ include: ['prompts', 'openThreads'], maxBytes: 4 * 1024 * 1024 });
     expect([context.prompts?.length, context.openThreads?.length]).toEqual([50, 100]);
     expect(context.openThreads?.[0]?.body).toBe('2 short');
     expect(context.truncated).toEqual(['openThreads', 'prompts']);
@@ -264,7 +264,7 @@ describe('its sections', () => {
 });
 
 describe('readiness', () => {
-  const readinessOf = async () => (await contextOf({ include: ['readiness'] })).readiness;
+  const readinessOf = async () => (await readContext({ include: ['readiness'] })).readiness;
   const start = () => people.chloe.stories.updateStatus({ storyId: story.id, status: 'in_progress' });
   const setPolicy = (policy: object) =>
     world.rows('update orgs set policy = $2 where id = $1', people.orgId, policy);
@@ -325,11 +325,11 @@ describe('its room', () => {
       content: 'c'.repeat(200 * 1024),
     });
     await people.ben.prompts.org.upsert({ slug: 'start', title: 'Start', body: 'p'.repeat(60 * 1024) });
-    const whole = await contextOf({ maxBytes: 2 * 1024 * 1024 });
+    const whole = await readContext({ maxBytes: 2 * 1024 * 1024 });
     expect(whole.truncated).toEqual([]);
     expect(whole.openThreads?.flatMap((thread) => [thread, ...thread.replies])).toHaveLength(300);
 
-    const cut = await contextOf();
+    const cut = await readContext();
     expect(bytesOf(cut)).toBeLessThanOrEqual(256 * 1024);
     expect(cut.truncated).toEqual(['openThreads', 'prompts', 'contracts', 'recentActivity']);
     expect(cut).toMatchObject({
@@ -341,7 +341,7 @@ describe('its room', () => {
     // The newest thread is still part of the shortened context.
     expect(cut.openThreads?.at(-1)).toEqual(whole.openThreads?.at(-1));
 
-    const little = await contextOf({ maxBytes: 20_001 });
+    const little = await readContext({ maxBytes: 20_001 });
     expect(bytesOf(little)).toBeLessThanOrEqual(20_001);
     expect(bytesOf(little)).toBeGreaterThan(19_900);
     expect(little.truncated).toContain('spec');
@@ -349,11 +349,11 @@ describe('its room', () => {
     expect(little.spec).toMatchObject({ contentHash: whole.spec?.contentHash, version: 1 });
     expect(little.openThreads).toEqual([]);
 
-    const least = await contextOf({ maxBytes: minContextBytes });
+    const least = await readContext({ maxBytes: minContextBytes });
     expect(bytesOf(least)).toBeLessThanOrEqual(minContextBytes);
     expect(least).toMatchObject({ story: { key: 'WEB-1' }, readiness: { canStart: true } });
     for (const maxBytes of [minContextBytes - 1, 4 * 1024 * 1024 + 1]) {
-      await expect(contextOf({ maxBytes })).rejects.toMatchObject({ status: 400 });
+      await expect(readContext({ maxBytes })).rejects.toMatchObject({ status: 400 });
     }
   });
 
@@ -371,12 +371,12 @@ describe('its room', () => {
 
   it('is filled from the newest comments, whatever the old ones weigh', async () => {
     await fillThreads(3, 2, '😀'.repeat(3_000));
-    const context = await contextOf({ include: ['openThreads'], maxBytes: 16 * 1024 });
+    const context = await readContext({ include: ['openThreads'], maxBytes: 16 * 1024 });
     expect(context.truncated).toEqual(['openThreads']);
     expect(context.openThreads).toMatchObject([{ replies: [] }]);
     expect(context.openThreads?.[0]?.body).toMatch(/^3 /);
     // Not a single thread fits.
-    const none = await contextOf({ include: ['openThreads'], maxBytes: minContextBytes });
+    const none = await readContext({ include: ['openThreads'], maxBytes: minContextBytes });
     expect(none).toMatchObject({ openThreads: [], truncated: ['openThreads'] });
   });
 });

@@ -17,7 +17,7 @@ beforeEach(async () => {
   ({ story } = await people.chloe.stories.create({ projectId: board.projectId, title: 'Passkeys' }));
 });
 
-const happened = () =>
+const listEvents = () =>
   world.rows<{ kind: string; story_id: string; data: unknown }>(
     `select kind, story_id, data from activity where org_id = $1 and kind like 'spec.%' order by seq`,
     people.orgId,
@@ -70,7 +70,7 @@ describe('storySpec.update', () => {
     const spec = await write('one\r\ntwo\rthree\n');
     expect(spec.content).toBe('one\ntwo\nthree\n');
     expect(await write('one\r\ntwo\nthree\r\n')).toEqual(spec);
-    expect(await happened()).toHaveLength(1);
+    expect(await listEvents()).toHaveLength(1);
   });
 
   it('adds a version with its hash and its lines, and moves the story along', async () => {
@@ -97,7 +97,7 @@ describe('storySpec.update', () => {
     const { story: moved } = await people.dan.stories.get({ storyId: story.id });
     expect(moved).toMatchObject({ specVersion: 2, version: story.version + 2 });
     expect(moved.updatedAt > story.updatedAt).toBe(true);
-    expect(await happened()).toEqual([
+    expect(await listEvents()).toEqual([
       { kind: 'spec.updated', story_id: story.id, data: { version: 1, linesAdded: 2, linesRemoved: 0 } },
       { kind: 'spec.updated', story_id: story.id, data: { version: 2, linesAdded: 2, linesRemoved: 1 } },
     ]);
@@ -114,7 +114,7 @@ describe('storySpec.update', () => {
     });
     expect(again.spec).toEqual(spec);
     expect((await people.dan.stories.get({ storyId: story.id })).story.version).toBe(story.version + 1);
-    expect(await happened()).toHaveLength(1);
+    expect(await listEvents()).toHaveLength(1);
   });
 
   it('does not overwrite what somebody wrote since, not even with the same content', async () => {
@@ -241,7 +241,7 @@ describe('storySpec.restore', () => {
       specVersion: 3,
       version: 4,
     });
-    expect((await happened()).at(-1)).toEqual({
+    expect((await listEvents()).at(-1)).toEqual({
       kind: 'spec.restored',
       story_id: story.id,
       data: { version: 3, restoredVersion: 1 },
@@ -255,7 +255,7 @@ describe('storySpec.restore', () => {
     for (const version of [1, 3]) {
       expect((await people.chloe.storySpec.restore({ storyId: story.id, version })).spec).toEqual(current);
     }
-    expect(await happened()).toHaveLength(3);
+    expect(await listEvents()).toHaveLength(3);
   });
 
   it('knows no version that was never written', async () => {

@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle, requireProject } from '@muster/runtime';
-import { recordOfAgents } from '../../data/agent-record.ts';
+import { readAgentRecords } from '../../data/agent-record.ts';
 import { daysOfRange } from '../../rules/day-range.ts';
 
 const maxDays = 366;
@@ -8,7 +8,7 @@ const maxDays = 366;
 export const record = handle(registry.agents.record, async ({ params, caller, db }) => {
   const range = daysOfRange(params, maxDays);
   const [page] = await Promise.all([
-    recordOfAgents(db, caller, { ...params, ...range }),
+    readAgentRecords(db, caller, { ...params, ...range }),
     params.projectId === undefined ? undefined : requireProject(db, caller, params.projectId),
   ]);
   return page;

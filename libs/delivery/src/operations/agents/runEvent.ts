@@ -18,14 +18,14 @@ export const runEvent = handle(registry.agents.runEvent, async (context) => {
   const { params, targetId: projectId, caller, db, emit, refuse } = context;
   const { memberId } = caller;
   const agentId = params.agentId ?? caller.agentId;
-  if (caller.agentId !== null && agentId !== caller.agentId) throw notOwnAgent();
+  if (caller.agentId !== null && agentId !== caller.agentId) throw notOwnAgentError();
   const [claimed, work, agentMember] = await Promise.all([
     createOrLockRun(db, caller, projectId, params, agentId),
     findRunWork(db, caller, projectId, params, agentId),
     params.agentId === undefined ? memberId : findAgentOwnerId(db, params.agentId),
   ]);
   if (agentMember === undefined) throw pathNotFound('agentId');
-  if (agentMember !== memberId) throw notOwnAgent();
+  if (agentMember !== memberId) throw notOwnAgentError();
   if (claimed === undefined) throw pathNotFound('projectId');
   if (claimed.isRefused) throw params.agentId === undefined ? unauthorized() : pathNotFound('agentId');
   if (work.isInOtherProject) throw refuse('mismatched_project');
@@ -82,4 +82,4 @@ function newLogLines({
   return [...(message === undefined ? [] : [{ stream, message }]), ...lines];
 }
 
-const notOwnAgent = () => forbidden('not_own_agent');
+const notOwnAgentError = () => forbidden('not_own_agent');

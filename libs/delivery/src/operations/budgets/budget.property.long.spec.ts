@@ -36,7 +36,7 @@ const scenario = fc.record({
 });
 
 /** Plays the reports, and returns false if the costs differ from `count` or a stop is missing or wrong. */
-async function holds(
+async function checkBudgetInvariant(
   { reports, amountMicros, batchSize }: { reports: Report[]; amountMicros: number; batchSize: number },
   count: CountReports,
 ): Promise<boolean> {
@@ -72,7 +72,7 @@ async function holds(
 
 it('holds for totals in any order', async () => {
   await fc.assert(
-    fc.asyncProperty(scenario, (played) => holds(played, sumOfTotals)),
+    fc.asyncProperty(scenario, (played) => checkBudgetInvariant(played, sumOfTotals)),
     { numRuns: 20 },
   );
 });
@@ -81,6 +81,6 @@ it('finds the error of a product that adds up reports instead of totals', async 
   const sumOfReports: CountReports = (reports) => reports.reduce((sum, { total }) => sum + total, 0);
   const repeated = { run: 0, total: 100 };
   const played = { reports: [repeated, { run: 1, total: 50 }, repeated], amountMicros: 200, batchSize: 1 };
-  expect(await holds(played, sumOfTotals)).toBe(true);
-  expect(await holds(played, sumOfReports)).toBe(false);
+  expect(await checkBudgetInvariant(played, sumOfTotals)).toBe(true);
+  expect(await checkBudgetInvariant(played, sumOfReports)).toBe(false);
 });

@@ -6,24 +6,28 @@ import { deliveryHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 let people: PeopleOf<typeof world>;
-let held: { executionId: string; leaseToken: string };
+let leaseCredentials: { executionId: string; leaseToken: string };
 let agentId: string;
 
-const one = { targetType: 'story', targetId: 'WEB-1' } as const;
-const two = { targetType: 'story', targetId: 'WEB-2' } as const;
-const daily = { amountMicros: 1_000, period: 'day', action: 'stop' } as const;
+const firstTarget = { targetType: 'story', targetId: 'WEB-1' } as const;
+const secondTarget = { targetType: 'story', targetId: 'WEB-2' } as const;
+const dailyBudget = { amountMicros: 1_000, period: 'day', action: 'stop' } as const;
 
 beforeEach(async () => {
   ({ people } = await arrangeStories(world));
   agentId = people.robo.me.agentId ?? '';
-  const { execution, leaseToken } = await people.robo.deliveryExecutions.acquire({ ...one, runId: 'r1' });
-  held = { executionId: execution.id, leaseToken };
+  const { execution, leaseToken } = await people.robo.deliveryExecutions.acquire({
+    ...firstTarget,
+    runId: 'r1',
+  });
+  leaseCredentials = { executionId: execution.id, leaseToken };
 });
 
-const spend = (costMicros: number, currency = 'USD') =>
-  people.robo.deliveryExecutions.renew({ ...held, usage: { model: 'm', costMicros, currency } });
-const spent = async () => (await people.ana.budgets.list({})).items.map(({ spentMicros }) => spentMicros);
-const warnings = async () =>
+const reportCost = (costMicros: number, currency = 'USD') =>
+  people.robo.deliveryExecutions.renew({ ...leaseCredentials, usage: { model: 'm', costMicros, currency } });
+const listSpentAmounts = async () =>
+  (await people.ana.budgets.list({})).items.map(({ spentMicros }) => spentMicros);
+const listWarnings = async () =>
   (
     await world.rows<{ percent: number }>(
       `select (data ->> 'percent')::int as percent from activity where org_id = $1 and kind = 'budget.warned' order by seq`,
@@ -31,12 +35,12 @@ const warnings = async () =>
     )
   ).map(({ percent }) => percent);
 const isStopped = async () => {
-  const { execution, signals } = await people.robo.deliveryExecutions.renew(held);
+  const { execution, signals } = await people.robo.deliveryExecutions.renew(leaseCredentials);
   const isSignaled = signals.some(
     ({ kind, data }) => kind === 'stop_requested' && data['reason'] === 'budget',
   );
   expect(execution.stopRequested?.reason === 'budget').toBe(isSignaled);
-  const read = await people.dan.deliveryExecutions.getForTarget(one);
+  const read = await people.dan.deliveryExecutions.getForTarget(firstTarget);
   expect(read.execution?.stopRequested?.reason === 'budget').toBe(isSignaled);
   return isSignaled;
 };
@@ -45,20 +49,22 @@ const startNextDay = () =>
 
 describe('a budget that stops work', () => {
   it('asks the agent to stop in the answer to the report that uses it up, and refuses acquires', async () => {
-    await people.ana.budgets.set({ scope: 'org', ...daily });
-    expect((await spend(999)).signals).toEqual([]);
+    await people.ana.budgets.set({ scope: 'org', ...dailyBudget });
+    expect((await reportCost(999)).signals).toEqual([]);
     expect(await isStopped()).toBe(false);
-    expect((await spend(1_000)).signals).toMatchObject([
+    expect((await reportCost(1_000)).signals).toMatchObject([
       { kind: 'stop_requested', data: { reason: 'budget' } },
     ]);
     expect(await isStopped()).toBe(true);
-    for (const target of [one, two])
+    for (const target of [firstTarget, secondTarget])
       await expect(people.robo.deliveryExecutions.acquire({ ...target, runId: 'r1' })).rejects.toMatchObject({
         status: 422,
         reason: 'budget_exceeded',
         body: { details: { budget: { scope: 'org', amountMicros: 1_000 } } },
       });
-    await expect(people.chloe.deliveryExecutions.acquire(two)).resolves.toMatchObject({ resumed: false });
+    await expect(people.chloe.deliveryExecutions.acquire(secondTarget)).resolves.toMatchObject({
+      resumed: false,
+    });
   });
 
   it.each([
@@ -68,108 +74,114 @@ describe('a budget that stops work', () => {
     ['story', 'WEB-2', false],
   ] as const)('of the %s %s counts only its own work', async (scope, targetId, covers) => {
     const named = scope === 'agent' ? agentId : targetId;
-    const { budget } = await people.ana.budgets.set({ scope, targetId: named, ...daily });
-    await spend(1_500);
-    expect(await spent()).toEqual([covers ? 1_500 : 0]);
+    const { budget } = await people.ana.budgets.set({ scope, targetId: named, ...dailyBudget });
+    await reportCost(1_500);
+    expect(await listSpentAmounts()).toEqual([covers ? 1_500 : 0]);
     expect(await isStopped()).toBe(covers);
     expect(budget.target?.name).toMatch(scope === 'agent' ? /./ : scope === 'project' ? /^Web$/ : /^WEB-/);
     const isTwoRefused = scope === 'project' || scope === 'agent';
-    const next = people.robo.deliveryExecutions.acquire({ ...two, runId: 'r2' });
+    const next = people.robo.deliveryExecutions.acquire({ ...secondTarget, runId: 'r2' });
     if (isTwoRefused) await expect(next).rejects.toMatchObject({ reason: 'budget_exceeded' });
     else await next;
   });
 
   it('lets the work continue when it is raised, deleted, or its next period begins', async () => {
-    await people.ana.budgets.set({ scope: 'org', ...daily });
-    await spend(1_000);
+    await people.ana.budgets.set({ scope: 'org', ...dailyBudget });
+    await reportCost(1_000);
     expect(await isStopped()).toBe(true);
-    await people.ana.budgets.set({ scope: 'org', ...daily, amountMicros: 2_000 });
+    await people.ana.budgets.set({ scope: 'org', ...dailyBudget, amountMicros: 2_000 });
     expect(await isStopped()).toBe(false);
-    await spend(2_500);
+    await reportCost(2_500);
     expect(await isStopped()).toBe(true);
     await startNextDay();
-    expect([await isStopped(), await spent()]).toEqual([false, [0]]);
-    await spend(2_600);
-    expect(await spent()).toEqual([100]);
-    const { budget } = await people.ana.budgets.set({ scope: 'org', ...daily, amountMicros: 1 });
+    expect([await isStopped(), await listSpentAmounts()]).toEqual([false, [0]]);
+    await reportCost(2_600);
+    expect(await listSpentAmounts()).toEqual([100]);
+    const { budget } = await people.ana.budgets.set({ scope: 'org', ...dailyBudget, amountMicros: 1 });
     expect([budget.state, await isStopped()]).toEqual(['exceeded', true]);
     await people.ana.budgets.delete({ budgetId: budget.id });
     expect(await isStopped()).toBe(false);
   });
 
   it('is not ended by a member who lifts stops or takes the work', async () => {
-    await people.ana.budgets.set({ scope: 'org', ...daily });
-    await spend(1_000);
-    await people.chloe.deliveryExecutions.update({ executionId: held.executionId, requestStop: false });
+    await people.ana.budgets.set({ scope: 'org', ...dailyBudget });
+    await reportCost(1_000);
+    await people.chloe.deliveryExecutions.update({
+      executionId: leaseCredentials.executionId,
+      requestStop: false,
+    });
     expect(await isStopped()).toBe(true);
-    await people.robo.deliveryExecutions.release(held);
-    const taken = await people.chloe.deliveryExecutions.acquire(one);
+    await people.robo.deliveryExecutions.release(leaseCredentials);
+    const taken = await people.chloe.deliveryExecutions.acquire(firstTarget);
     const lease = { executionId: taken.execution.id, leaseToken: taken.leaseToken };
     const { signals } = await people.chloe.deliveryExecutions.renew(lease);
     expect(signals).toMatchObject([{ kind: 'stop_requested', data: { reason: 'budget' } }]);
   });
 
   it('counts what was spent in the period before it was set, in its own currency', async () => {
-    await spend(700);
-    await spend(90, 'EUR');
-    await people.ana.budgets.set({ scope: 'org', ...daily });
-    expect(await spent()).toEqual([700]);
-    await spend(95, 'EUR');
-    await spend(750);
-    expect(await spent()).toEqual([750]);
+    await reportCost(700);
+    await reportCost(90, 'EUR');
+    await people.ana.budgets.set({ scope: 'org', ...dailyBudget });
+    expect(await listSpentAmounts()).toEqual([700]);
+    await reportCost(95, 'EUR');
+    await reportCost(750);
+    expect(await listSpentAmounts()).toEqual([750]);
   });
 
   it('counts exactly while it is set and runs report at the same time', async () => {
-    const second = await people.robo.deliveryExecutions.acquire({ ...two, runId: 'r2' });
+    const second = await people.robo.deliveryExecutions.acquire({ ...secondTarget, runId: 'r2' });
     const other = { executionId: second.execution.id, leaseToken: second.leaseToken };
     await Promise.all([
-      ...[300, 100, 200].map((cost) => spend(cost)),
-      people.ana.budgets.set({ scope: 'org', ...daily }),
+      ...[300, 100, 200].map((cost) => reportCost(cost)),
+      people.ana.budgets.set({ scope: 'org', ...dailyBudget }),
       ...[10, 30, 20].map((costMicros) =>
         people.robo.deliveryExecutions.renew({ ...other, usage: { model: 'm', costMicros } }),
       ),
-      people.ana.budgets.set({ scope: 'project', targetId: 'WEB', ...daily }),
+      people.ana.budgets.set({ scope: 'project', targetId: 'WEB', ...dailyBudget }),
     ]);
-    expect(await spent()).toEqual([330, 330]);
+    expect(await listSpentAmounts()).toEqual([330, 330]);
   });
 });
 
 describe('a budget that only notifies', () => {
   it('warns at 80 and at 100 percent, once each per period, and stops nothing', async () => {
-    await people.ana.budgets.set({ scope: 'project', targetId: 'WEB', ...daily, action: 'notify' });
-    for (const cost of [799, 800, 900, 1_000, 1_100]) await spend(cost);
+    await people.ana.budgets.set({ scope: 'project', targetId: 'WEB', ...dailyBudget, action: 'notify' });
+    for (const cost of [799, 800, 900, 1_000, 1_100]) await reportCost(cost);
     expect(await isStopped()).toBe(false);
-    expect(await warnings()).toEqual([80, 100]);
+    expect(await listWarnings()).toEqual([80, 100]);
     await startNextDay();
-    await spend(1_950);
-    expect(await warnings()).toEqual([80, 100, 80]);
+    await reportCost(1_950);
+    expect(await listWarnings()).toEqual([80, 100, 80]);
   });
 });
 
 describe('a budget that is set again', () => {
   it('repeats a warning only if its amount, currency or action changed', async () => {
-    const budget = { scope: 'org', ...daily, action: 'notify' } as const;
+    const budget = { scope: 'org', ...dailyBudget, action: 'notify' } as const;
     await people.ana.budgets.set(budget);
-    await spend(850);
+    await reportCost(850);
     await people.ana.budgets.set(budget);
-    await spend(860);
-    expect(await warnings()).toEqual([80]);
+    await reportCost(860);
+    expect(await listWarnings()).toEqual([80]);
     await people.ana.budgets.set({ ...budget, amountMicros: 1_010 });
-    await spend(870);
-    expect(await warnings()).toEqual([80, 80]);
+    await reportCost(870);
+    expect(await listWarnings()).toEqual([80, 80]);
   });
 });
 
 describe('a correction of the costs of an earlier period', () => {
   it('leaves no credit in a later one', async () => {
-    await people.ana.budgets.set({ scope: 'org', ...daily });
+    await people.ana.budgets.set({ scope: 'org', ...dailyBudget });
     const estimated = { model: 'gpt-5', inputTokens: 1_000_000 };
-    await people.robo.deliveryExecutions.renew({ ...held, usage: estimated });
-    expect(await spent()).toEqual([1_250_000]);
+    await people.robo.deliveryExecutions.renew({ ...leaseCredentials, usage: estimated });
+    expect(await listSpentAmounts()).toEqual([1_250_000]);
     await startNextDay();
-    await people.robo.deliveryExecutions.renew({ ...held, usage: { ...estimated, costMicros: 10 } });
-    expect(await spent()).toEqual([0]);
-    await spend(1_000);
+    await people.robo.deliveryExecutions.renew({
+      ...leaseCredentials,
+      usage: { ...estimated, costMicros: 10 },
+    });
+    expect(await listSpentAmounts()).toEqual([0]);
+    await reportCost(1_000);
     expect(await isStopped()).toBe(true);
   });
 });
@@ -179,7 +191,7 @@ describe('who may set a budget', () => {
     const { orgId, chloe, dan, robo } = people;
     const refused = (who: typeof dan, scope: 'org' | 'project' | 'story' | 'agent', targetId?: string) =>
       expect(
-        who.budgets.set({ scope, ...(targetId !== undefined && { targetId }), ...daily }),
+        who.budgets.set({ scope, ...(targetId !== undefined && { targetId }), ...dailyBudget }),
       ).rejects.toMatchObject({ status: 403 });
     await refused(chloe, 'project', 'WEB');
     await world.rows(
@@ -188,13 +200,13 @@ describe('who may set a budget', () => {
       orgId,
       chloe.me.memberId,
     );
-    await chloe.budgets.set({ scope: 'project', targetId: 'web', ...daily });
-    const { budget } = await chloe.budgets.set({ scope: 'story', targetId: '#WEB-1', ...daily });
+    await chloe.budgets.set({ scope: 'project', targetId: 'web', ...dailyBudget });
+    const { budget } = await chloe.budgets.set({ scope: 'story', targetId: '#WEB-1', ...dailyBudget });
     await refused(chloe, 'org');
     await refused(chloe, 'agent', agentId);
     await refused(dan, 'story', 'WEB-1');
     await refused(robo, 'org');
-    await people.ana.budgets.set({ scope: 'org', ...daily });
+    await people.ana.budgets.set({ scope: 'org', ...dailyBudget });
     expect((await chloe.budgets.list({})).items.map(({ scope }) => scope)).toEqual(['story', 'project']);
     expect((await people.ana.budgets.list({ scope: 'org' })).items).toHaveLength(1);
     await expect(dan.budgets.delete({ budgetId: budget.id })).rejects.toMatchObject({ status: 403 });
@@ -204,7 +216,7 @@ describe('who may set a budget', () => {
 
   it('names an existing record of the scope', async () => {
     const set = (scope: 'org' | 'project' | 'story' | 'agent', targetId?: string) =>
-      people.ana.budgets.set({ scope, ...(targetId !== undefined && { targetId }), ...daily });
+      people.ana.budgets.set({ scope, ...(targetId !== undefined && { targetId }), ...dailyBudget });
     for (const [scope, targetId] of [
       ['org', 'WEB'],
       ['project', undefined],

@@ -10,8 +10,8 @@ import {
   type ShownChanges,
 } from '../../data/code-changes.ts';
 
-const noHead = { code: 'no_head' as const, message: 'No head commit of this work is known yet.' };
-const noSource = {
+const noHeadProblem = { code: 'no_head' as const, message: 'No head commit of this work is known yet.' };
+const noSourceProblem = {
   code: 'no_source' as const,
   message:
     'Neither a connected forge nor a runner reported the changes of this head. Connect the forge of the repository, or upload a diff.',
@@ -29,7 +29,13 @@ function toChanges(found: ShownChanges | undefined): Changes {
     executionId: found?.executionId ?? null,
     state: isReady ? 'ready' : isPending ? 'pending' : 'unavailable',
     problem:
-      shown === null ? (isPending ? null : currentHeadSha === null ? noHead : noSource) : shown.failure,
+      shown === null
+        ? isPending
+          ? null
+          : currentHeadSha === null
+            ? noHeadProblem
+            : noSourceProblem
+        : shown.failure,
     source: isReady ? shown.source : null,
     headSha,
     baseSha: shown?.base_sha ?? null,

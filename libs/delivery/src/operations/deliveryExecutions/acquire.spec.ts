@@ -6,13 +6,13 @@ import { deliveryHandlers } from '../../index.ts';
 const world = useWorld(deliveryHandlers);
 
 // These tests run without the board. The tests of coordination-api check the effect of a merge on the story.
-const board = () => arrangeStories(world, { policy: { completeStoryOnMerge: false } });
+const arrangeBoard = () => arrangeStories(world, { policy: { completeStoryOnMerge: false } });
 
 const target = { targetType: 'story', targetId: 'WEB-1' } as const;
 
 describe('deliveryExecutions.acquire', () => {
   it('grants the lease on a story to the first who asks, and tells the second who has it', async () => {
-    const { people } = await board();
+    const { people } = await arrangeBoard();
     const { execution, leaseToken, resumed, signals } = await people.chloe.deliveryExecutions.acquire(target);
     expect(execution).toMatchObject({
       state: 'leased',
@@ -42,7 +42,7 @@ describe('deliveryExecutions.acquire', () => {
   });
 
   it('refuses a story with open children, except to its holder', async () => {
-    const { people, stories } = await board();
+    const { people, stories } = await arrangeBoard();
     const setChild = (assignments: string) =>
       world.rows(`update stories set ${assignments} where id = $1`, stories[1]);
     await setChild(`parent_id = '${stories[0]}'`);
@@ -58,7 +58,7 @@ describe('deliveryExecutions.acquire', () => {
   });
 
   it('gives as much time as the policy allows at most, and five seconds at least', async () => {
-    const { people } = await board();
+    const { people } = await arrangeBoard();
     const { deliveryExecutions: api } = people.chloe;
     const given = async (ttlSeconds: number): Promise<(number | undefined)[]> => {
       const { execution, leaseToken } = await api.acquire({ ...target, ttlSeconds });
@@ -73,7 +73,7 @@ describe('deliveryExecutions.acquire', () => {
   it.each(['a member', 'an agent of theirs'])(
     'takes what was offered to %s who was removed since',
     async (to) => {
-      const { people } = await board();
+      const { people } = await arrangeBoard();
       const { orgId, ana, ben, chloe } = people;
       const addressee = await world.token(orgId, ben.me.memberId, { agent: 'Bert' });
       const { execution, leaseToken } = await chloe.deliveryExecutions.acquire(target);
@@ -101,7 +101,7 @@ describe('deliveryExecutions.acquire', () => {
   );
 
   it('works through a whole life', async () => {
-    const { people } = await board();
+    const { people } = await arrangeBoard();
     const { deliveryExecutions: api } = people.chloe;
     const { execution, leaseToken } = await api.acquire({ ...target, runId: 'r1' });
     const held = { executionId: execution.id, leaseToken };
@@ -154,7 +154,7 @@ describe('deliveryExecutions.acquire', () => {
   });
 
   it('lets exactly one of many in', async () => {
-    const { people, stories } = await board();
+    const { people, stories } = await arrangeBoard();
     await people.chloe.deliveryExecutions
       .acquire(target)
       .then(({ execution, leaseToken }) =>

@@ -50,11 +50,11 @@ export async function findConflicts(
     const story = { storyId: candidate.storyId, touches };
     const found = findStoryConflict(story, others, new StepBudget(maxDispatchSteps, stepBudget));
     if (found === undefined) continue;
-    conflicts.set(candidate, { witness: found.witness, with: found.with && shownWork(found.with) });
+    conflicts.set(candidate, { witness: found.witness, with: found.with && toShownWork(found.with) });
   }
   return conflicts;
 }
 
-const shownWork = ({ source, storyId, key, lockId, holder }: ConflictingWork): ConflictingWork => ({
+const toShownWork = ({ source, storyId, key, lockId, holder }: ConflictingWork): ConflictingWork => ({
   ...{ source, storyId, key, lockId, holder },
 });

@@ -18,7 +18,7 @@ async function acquire() {
   });
   return { executionId: execution.id, leaseToken };
 }
-const stale = { status: 409, reason: 'stale_lease' };
+const staleLeaseRefusal = { status: 409, reason: 'stale_lease' };
 const pullRequest = { number: 3, url: 'https://example.com/3' };
 
 describe('a token that ended its lease', () => {
@@ -34,7 +34,7 @@ describe('a token that ended its lease', () => {
     const held = await acquire();
     const { execution } = await api.complete({ ...held, outcome: 'submitted', pullRequest });
     for (const outcome of ['succeeded', 'failed', 'canceled'] as const)
-      await expect(api.complete({ ...held, outcome })).rejects.toMatchObject(stale);
+      await expect(api.complete({ ...held, outcome })).rejects.toMatchObject(staleLeaseRefusal);
     expect(await api.get({ executionId: held.executionId })).toEqual({ execution });
   });
 
@@ -45,7 +45,9 @@ describe('a token that ended its lease', () => {
     const offer = { ...held, toMemberId: people.ben.me.memberId };
     const { execution } = await api.handoff(offer);
     expect(await api.handoff(offer)).toEqual({ execution });
-    await expect(api.handoff({ ...held, toMemberId: people.ana.me.memberId })).rejects.toMatchObject(stale);
+    await expect(api.handoff({ ...held, toMemberId: people.ana.me.memberId })).rejects.toMatchObject(
+      staleLeaseRefusal,
+    );
     expect(await api.get({ executionId: held.executionId })).toEqual({ execution });
   });
 });

@@ -11,7 +11,7 @@ import { registry } from '@muster/registry';
 import { withCanonicalUrl, handle, type HandlerContext } from '@muster/runtime';
 import { lockCodeUnderReview } from '../../data/code-under-review.ts';
 import { mightHoldLease } from '../../data/executions.ts';
-import { storiesToLand } from '../../data/observations.ts';
+import { findStoriesToComplete } from '../../data/observations.ts';
 import { findChangeRequest } from '../../data/rework.ts';
 import { targetSubject, getTargetOfExecution } from '../../data/targets.ts';
 import { readTouches } from '../../data/touches.ts';
@@ -108,7 +108,7 @@ async function landReportedMerges(
   context: Pick<HandlerContext<typeof registry.deliveryExecutions.complete>, 'db' | 'policy' | 'perform'>,
   executionId: string,
 ): Promise<void> {
-  const { uncounted } = await storiesToLand(context.db, executionId);
+  const { uncounted } = await findStoriesToComplete(context.db, executionId);
   if (uncounted.length === 0) return;
   const policy = await context.policy();
   if (policy.completeStoryOnMerge && isMergeProven(policy, 'reported'))

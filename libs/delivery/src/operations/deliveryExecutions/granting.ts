@@ -27,7 +27,7 @@ import {
 import { grantedRow, grantLease, toHeldLease, addSeconds, newGrant } from '../../data/leases.ts';
 import { type ExceededBudget, exceededBudgetFor, listExceededBudgets } from '../../data/exceeded-budgets.ts';
 import { extendLocks } from '../../data/locks.ts';
-import { passLocks } from '../../data/passing-locks.ts';
+import { transferLocks } from '../../data/passing-locks.ts';
 import { listUndeliveredEvents, signalsFor } from '../../data/signals.ts';
 import {
   targetSubject,
@@ -156,7 +156,7 @@ function toRefusal(
   if (decision.reason === 'take_over_forbidden')
     return forbidden('take_over', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
   if (decision.reason === 'lease_held') {
-    const { by } = decision;
+    const { conflictingLease: by } = decision;
     const work = [facts.execution, ...facts.rivalExecutions].find((row) => row?.target_id === by.targetId);
     return refuse('lease_held', leaseHeldDetails(by, caller, work?.id ?? null));
   }
@@ -174,7 +174,7 @@ function emitGrant(
   { emit }: GrantContext,
   target: LockedAcquireRows['target'],
   { id: executionId, attempt }: ExecutionRow,
-  { superseded, takenOverLive: live }: DecisionOfKind<'grant'>,
+  { superseded, wasLiveLeaseTakenOver: live }: DecisionOfKind<'grant'>,
   resumed: boolean,
 ): void {
   const about = targetSubject(target);
@@ -209,7 +209,7 @@ export async function grantLeaseOnTarget(
   const isNew = facts.execution === undefined;
   const signals = extends_ ? signalsFor(me, before, await listUndeliveredEvents(db, before)) : [];
   const taken = extends_ ? null : decision.superseded;
-  const takenOverLive = !extends_ && decision.takenOverLive;
+  const takenOverLive = !extends_ && decision.wasLiveLeaseTakenOver;
   const attempt = before.attempt + 1;
   const transition = extends_ ? 'renew' : isNew ? 'begin' : decision.offered ? 'accept' : 'acquire';
   const taking = applyTransition(before, transition, {
@@ -239,7 +239,7 @@ export async function grantLeaseOnTarget(
   // The leases are written first, because they fence the statements that follow.
   if (decision.kind === 'grant') {
     const { rivalLeaseRows: leases, rivalExecutions: executions } = facts;
-    const ending = { leasesToEnd: decision.freed, leases, executions, now, joining: false };
+    const ending = { leasesToEnd: decision.freedLeases, leases, executions, now, joining: false };
     await endConflictingLeases(context, ending);
   }
   db.deferToCommit(grantLease(granted));
@@ -253,7 +253,7 @@ export async function grantLeaseOnTarget(
   const expiresAt = addSeconds(now, granted.ttlSeconds);
   if (extends_) db.deferToCommit(extendLocks(changed.id, expiresAt));
   if (decision.kind === 'grant') {
-    if (decision.offered) await passLocks(db, changed.id, { ...me, actor: caller.actor }, expiresAt);
+    if (decision.offered) await transferLocks(db, changed.id, { ...me, actor: caller.actor }, expiresAt);
     emitGrant(context, target, changed, decision, !isNew);
   }
   return {

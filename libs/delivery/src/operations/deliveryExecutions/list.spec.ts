@@ -20,19 +20,19 @@ beforeEach(async () => {
   }));
 });
 
-const listed = async (who: PersonOf<typeof world>, filter: Filter = {}): Promise<ListedExecution[]> =>
+const listExecutions = async (who: PersonOf<typeof world>, filter: Filter = {}): Promise<ListedExecution[]> =>
   (await who.deliveryExecutions.list(filter)).items;
 
 /** Lists the keys of the executions' stories in the order of deliveryExecutions.list. */
-const keys = async (filter: Filter, who = people.dan): Promise<(string | undefined)[]> =>
-  (await listed(who, filter)).map(({ story }) => story?.key);
+const listStoryKeys = async (filter: Filter, who = people.dan): Promise<(string | undefined)[]> =>
+  (await listExecutions(who, filter)).map(({ story }) => story?.key);
 
-interface Held {
+interface HeldLease {
   readonly executionId: string;
   readonly leaseToken: string;
 }
 
-async function take(who: PersonOf<typeof world>, story: string, runId?: string): Promise<Held> {
+async function acquireStory(who: PersonOf<typeof world>, story: string, runId?: string): Promise<HeldLease> {
   const { execution, leaseToken } = await who.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: story },
     ...(runId !== undefined && { runId }),
@@ -45,9 +45,9 @@ const pullRequest = (number: number) => ({ number, url: `https://example.com/pul
 describe('deliveryExecutions.list', () => {
   it('leaves out what is in an archived project, as does the list of runs, unless it is named', async () => {
     const { chloe, dan, orgId } = people;
-    await take(chloe, 'WEB-1', 'run-1');
+    await acquireStory(chloe, 'WEB-1', 'run-1');
     const found = async (filter: { projectId?: string }) => [
-      (await listed(dan, filter)).length,
+      (await listExecutions(dan, filter)).length,
       (await dan.agents.listActive(filter)).items.length,
     ];
     expect(await found({})).toEqual([1, 1]);
@@ -62,8 +62,8 @@ describe('deliveryExecutions.list', () => {
 
   it('shows whole executions, newest first, with what they work on', async () => {
     const { chloe, dan, ben, orgId } = people;
-    const first = await take(chloe, 'WEB-1');
-    await take(ben, 'WEB-2');
+    const first = await acquireStory(chloe, 'WEB-1');
+    await acquireStory(ben, 'WEB-2');
     const groupId = newId();
     await world.rows(
       `insert into delivery_groups (org_id, id, project_id, name, state, merge_strategy)
@@ -71,7 +71,7 @@ describe('deliveryExecutions.list', () => {
       ...[orgId, groupId, projectId],
     );
     await ben.deliveryExecutions.acquire({ targetType: 'delivery_group', targetId: groupId });
-    const items = await listed(dan);
+    const items = await listExecutions(dan);
     expect(items.map(({ story, group }) => [story?.key ?? null, group])).toEqual([
       [null, { id: groupId, name: 'Sign-in' }],
       ['WEB-2', null],
@@ -87,48 +87,51 @@ describe('deliveryExecutions.list', () => {
 
   it('finds work by its state as readers see it, also where only time has passed', async () => {
     const { ana, ben, chloe, orgId } = people;
-    await take(chloe, 'WEB-1');
-    const offered = await take(chloe, 'WEB-2');
+    await acquireStory(chloe, 'WEB-1');
+    const offered = await acquireStory(chloe, 'WEB-2');
     await chloe.deliveryExecutions.checkpoint({ ...offered, summary: 'Half' });
     await chloe.deliveryExecutions.handoff({ ...offered, toMemberId: ben.me.memberId, offerTtlSeconds: 60 });
-    const submitted = await take(chloe, 'WEB-3');
+    const submitted = await acquireStory(chloe, 'WEB-3');
     await chloe.deliveryExecutions.complete({
       ...{ ...submitted, outcome: 'submitted', pullRequest: pullRequest(3) },
     });
-    const failed = await take(chloe, 'WEB-4');
+    const failed = await acquireStory(chloe, 'WEB-4');
     await chloe.deliveryExecutions.complete({ ...failed, outcome: 'failed' });
-    await chloe.deliveryExecutions.release(await take(chloe, 'WEB-5'));
+    await chloe.deliveryExecutions.release(await acquireStory(chloe, 'WEB-5'));
 
-    expect(await keys({ state: 'leased' })).toEqual(['WEB-1']);
-    expect(await keys({ state: ['offered', 'completed'] })).toEqual(['WEB-4', 'WEB-2']);
-    expect(await keys({ state: ['available', 'submitted'] })).toEqual(['WEB-5', 'WEB-3']);
-    expect(await keys({ state: 'stalled' })).toEqual([]);
+    expect(await listStoryKeys({ state: 'leased' })).toEqual(['WEB-1']);
+    expect(await listStoryKeys({ state: ['offered', 'completed'] })).toEqual(['WEB-4', 'WEB-2']);
+    expect(await listStoryKeys({ state: ['available', 'submitted'] })).toEqual(['WEB-5', 'WEB-3']);
+    expect(await listStoryKeys({ state: 'stalled' })).toEqual([]);
 
     await passTime(world, orgId, 3600);
-    await take(ana, 'WEB-6');
-    expect(await keys({ state: 'leased' })).toEqual(['WEB-6']);
-    expect(await keys({ state: ['stalled'] })).toEqual(['WEB-1']);
-    expect(await keys({ state: ['leased', 'waiting_input', 'stalled'] })).toEqual(['WEB-6', 'WEB-1']);
-    expect(await keys({ state: 'offered' })).toEqual([]);
-    expect(await keys({ state: 'available' })).toEqual(['WEB-5', 'WEB-2']);
-    expect(await keys({ state: ['available', 'offered'] })).toEqual(['WEB-5', 'WEB-2']);
+    await acquireStory(ana, 'WEB-6');
+    expect(await listStoryKeys({ state: 'leased' })).toEqual(['WEB-6']);
+    expect(await listStoryKeys({ state: ['stalled'] })).toEqual(['WEB-1']);
+    expect(await listStoryKeys({ state: ['leased', 'waiting_input', 'stalled'] })).toEqual([
+      'WEB-6',
+      'WEB-1',
+    ]);
+    expect(await listStoryKeys({ state: 'offered' })).toEqual([]);
+    expect(await listStoryKeys({ state: 'available' })).toEqual(['WEB-5', 'WEB-2']);
+    expect(await listStoryKeys({ state: ['available', 'offered'] })).toEqual(['WEB-5', 'WEB-2']);
   });
 
   it('finds what a member holds, with the work of its agents, and what an agent holds', async () => {
     const { ana, ben, chloe, robo, orgId } = people;
-    await take(chloe, 'WEB-1');
-    await take(robo, 'WEB-2', 'run-1');
-    await take(ben, 'WEB-3');
-    await chloe.deliveryExecutions.release(await take(chloe, 'WEB-4'));
-    expect(await keys({ holderId: chloe.me.memberId })).toEqual(['WEB-2', 'WEB-1']);
-    expect(await keys({ holderId: robo.me.agentId ?? '' })).toEqual(['WEB-2']);
-    expect(await keys({ holderId: ana.me.memberId })).toEqual([]);
+    await acquireStory(chloe, 'WEB-1');
+    await acquireStory(robo, 'WEB-2', 'run-1');
+    await acquireStory(ben, 'WEB-3');
+    await chloe.deliveryExecutions.release(await acquireStory(chloe, 'WEB-4'));
+    expect(await listStoryKeys({ holderId: chloe.me.memberId })).toEqual(['WEB-2', 'WEB-1']);
+    expect(await listStoryKeys({ holderId: robo.me.agentId ?? '' })).toEqual(['WEB-2']);
+    expect(await listStoryKeys({ holderId: ana.me.memberId })).toEqual([]);
     // A holder keeps an expired lease until another caller takes it.
     await passTime(world, orgId, 3600);
-    expect(await keys({ holderId: ben.me.memberId, state: 'stalled' })).toEqual(['WEB-3']);
-    expect(await keys({ holderId: ben.me.memberId, state: 'leased' })).toEqual([]);
-    await take(ana, 'WEB-3');
-    expect(await keys({ holderId: ben.me.memberId })).toEqual([]);
+    expect(await listStoryKeys({ holderId: ben.me.memberId, state: 'stalled' })).toEqual(['WEB-3']);
+    expect(await listStoryKeys({ holderId: ben.me.memberId, state: 'leased' })).toEqual([]);
+    await acquireStory(ana, 'WEB-3');
+    expect(await listStoryKeys({ holderId: ben.me.memberId })).toEqual([]);
   });
 
   it('finds what has to be taken up again', async () => {
@@ -138,27 +141,27 @@ describe('deliveryExecutions.list', () => {
       ['WEB-2', 2],
     ] as const)
       await chloe.deliveryExecutions.complete({
-        ...{ ...(await take(chloe, story)), outcome: 'submitted', pullRequest: pullRequest(number) },
+        ...{ ...(await acquireStory(chloe, story)), outcome: 'submitted', pullRequest: pullRequest(number) },
       });
-    const [, first] = await listed(ana, { state: 'submitted' });
+    const [, first] = await listExecutions(ana, { state: 'submitted' });
     await ana.deliveryExecutions.recordForgeObservation({
       executionId: first?.id ?? '',
       observation: { dedupeKey: '1', kind: 'checks_failed', observedAt: '2026-11-21T09:30:00.000Z' },
     });
-    expect(await keys({ needsRework: true })).toEqual(['WEB-1']);
-    expect(await keys({ needsRework: false })).toEqual(['WEB-2']);
-    expect(await keys({ needsRework: true, state: 'submitted' })).toEqual(['WEB-1']);
-    expect(await keys({ needsRework: true, state: 'leased' })).toEqual([]);
-    expect(await keys({ needsRework: true, pullRequest: 2 })).toEqual([]);
+    expect(await listStoryKeys({ needsRework: true })).toEqual(['WEB-1']);
+    expect(await listStoryKeys({ needsRework: false })).toEqual(['WEB-2']);
+    expect(await listStoryKeys({ needsRework: true, state: 'submitted' })).toEqual(['WEB-1']);
+    expect(await listStoryKeys({ needsRework: true, state: 'leased' })).toEqual([]);
+    expect(await listStoryKeys({ needsRework: true, pullRequest: 2 })).toEqual([]);
   });
 
   it('finds work by its branch, and by any pull request that it, its handing in or the forge named', async () => {
     const { ana, chloe } = people;
-    const held = await take(chloe, 'WEB-1');
+    const held = await acquireStory(chloe, 'WEB-1');
     const git = { branch: 'web-1', pullRequest: { ...pullRequest(17), state: 'open' } } as const;
     await chloe.deliveryExecutions.update({ ...held, git });
     await chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted', pullRequest: pullRequest(18) });
-    const other = await take(chloe, 'WEB-2');
+    const other = await acquireStory(chloe, 'WEB-2');
     const observation = {
       dedupeKey: '1',
       kind: 'pr_opened',
@@ -168,20 +171,20 @@ describe('deliveryExecutions.list', () => {
       executionId: other.executionId,
       observation: { ...observation, ...pullRequest(19) },
     });
-    expect(await keys({ branch: 'web-1' })).toEqual(['WEB-1']);
-    expect(await keys({ branch: 'web-1', state: 'leased' })).toEqual([]);
-    expect(await keys({ branch: 'WEB-1' })).toEqual([]);
+    expect(await listStoryKeys({ branch: 'web-1' })).toEqual(['WEB-1']);
+    expect(await listStoryKeys({ branch: 'web-1', state: 'leased' })).toEqual([]);
+    expect(await listStoryKeys({ branch: 'WEB-1' })).toEqual([]);
     for (const [number, key] of [
       [17, 'WEB-1'],
       [18, 'WEB-1'],
       [19, 'WEB-2'],
     ] as const)
       for (const name of [number, String(number), pullRequest(number).url])
-        expect([name, await keys({ pullRequest: name })]).toEqual([name, [key]]);
-    expect(await keys({ pullRequest: 20 })).toEqual([]);
-    expect(await keys({ pullRequest: 17, branch: 'web-2' })).toEqual([]);
+        expect([name, await listStoryKeys({ pullRequest: name })]).toEqual([name, [key]]);
+    expect(await listStoryKeys({ pullRequest: 20 })).toEqual([]);
+    expect(await listStoryKeys({ pullRequest: 17, branch: 'web-2' })).toEqual([]);
     for (const none of [0, -1, 1.5, 'seventeen', '017', '', 'ftp://example.com/17'])
-      await expect(listed(ana, { pullRequest: none })).rejects.toMatchObject({
+      await expect(listExecutions(ana, { pullRequest: none })).rejects.toMatchObject({
         body: { code: 'bad_request' },
       });
   });
@@ -196,7 +199,7 @@ describe('deliveryExecutions.list', () => {
   it.each(walks)('walks through %s page by page, while more is begun', async (_which, filter) => {
     const { ana, chloe, dan } = people;
     for (const story of [1, 2, 3, 4, 5]) {
-      const held = await take(chloe, `WEB-${story}`);
+      const held = await acquireStory(chloe, `WEB-${story}`);
       await chloe.deliveryExecutions.update({ ...held, git: { branch: 'main' } });
     }
     const asked = filter.holderId === undefined ? filter : { ...filter, holderId: chloe.me.memberId };
@@ -206,7 +209,7 @@ describe('deliveryExecutions.list', () => {
         { ...asked, limit: 2, ...(cursor !== undefined && { cursor }) },
       );
       seen.push(...page.items.map(({ story }) => story?.key));
-      if (cursor === undefined) await take(ana, 'WEB-6');
+      if (cursor === undefined) await acquireStory(ana, 'WEB-6');
       cursor = page.nextCursor;
     }
     expect(seen).toEqual(['WEB-5', 'WEB-4', 'WEB-3', 'WEB-2', 'WEB-1']);
@@ -215,7 +218,7 @@ describe('deliveryExecutions.list', () => {
   it('is cut where its checkpoints are a mebibyte, and leaves out nothing on the way', async () => {
     const { chloe, dan, orgId } = people;
     for (const story of [1, 2, 3, 4, 5]) {
-      const held = await take(chloe, `WEB-${story}`);
+      const held = await acquireStory(chloe, `WEB-${story}`);
       await chloe.deliveryExecutions.checkpoint({ ...held, summary: 'Half' });
     }
     await world.rows(
@@ -249,7 +252,7 @@ describe('what a caller may not see', () => {
        select $1, $4, project_id, 1, 'Hidden', 'ready', id, 'a', '{}' from c`,
       ...[orgId, id, newId(), newId()],
     );
-    const held = await take(ana, 'SEC-1');
+    const held = await acquireStory(ana, 'SEC-1');
     const git = { branch: 'secret', pullRequest: { ...pullRequest(7), state: 'open' } } as const;
     await ana.deliveryExecutions.update({ ...held, git });
     return id;
@@ -258,7 +261,7 @@ describe('what a caller may not see', () => {
   it('is not there, by whatever filter it is looked for', async () => {
     const { ana, dan } = people;
     const id = await hidden();
-    await take(people.chloe, 'WEB-1');
+    await acquireStory(people.chloe, 'WEB-1');
     for (const filter of [
       {},
       { state: 'leased' },
@@ -274,22 +277,24 @@ describe('what a caller may not see', () => {
         'branch' in filter || 'pullRequest' in filter || 'holderId' in filter ? [] : ['WEB-1'],
         null,
       ]);
-      expect(await keys(filter, ana)).toContain('SEC-1');
+      expect(await listStoryKeys(filter, ana)).toContain('SEC-1');
     }
     for (const projectId of [id, 'SEC'])
-      await expect(listed(dan, { projectId })).rejects.toMatchObject({ body: { code: 'not_found' } });
-    expect(await keys({ projectId: id }, ana)).toEqual(['SEC-1']);
+      await expect(listExecutions(dan, { projectId })).rejects.toMatchObject({ body: { code: 'not_found' } });
+    expect(await listStoryKeys({ projectId: id }, ana)).toEqual(['SEC-1']);
   });
 
   it('is what is in no project of the token, or in another organization', async () => {
     const { orgId, ana } = people;
     const id = await hidden();
-    await take(people.chloe, 'WEB-1');
+    await acquireStory(people.chloe, 'WEB-1');
     const bound = await world.token(orgId, ana.me.memberId, { projectIds: [id] });
-    expect(await keys({}, bound)).toEqual(['SEC-1']);
-    await expect(listed(bound, { projectId: 'WEB' })).rejects.toMatchObject({ body: { code: 'not_found' } });
+    expect(await listStoryKeys({}, bound)).toEqual(['SEC-1']);
+    await expect(listExecutions(bound, { projectId: 'WEB' })).rejects.toMatchObject({
+      body: { code: 'not_found' },
+    });
     const other = await world.org();
-    expect(await listed(other.ana)).toEqual([]);
-    expect(await listed(other.ana, { holderId: ana.me.memberId })).toEqual([]);
+    expect(await listExecutions(other.ana)).toEqual([]);
+    expect(await listExecutions(other.ana, { holderId: ana.me.memberId })).toEqual([]);
   });
 });

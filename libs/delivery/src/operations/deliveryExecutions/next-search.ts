@@ -29,12 +29,12 @@ export interface CandidateWork {
 }
 
 /** The reasons for which a candidate was not taken, and its conflict with others, if that is a reason. */
-interface ReasonsAgainst {
+interface SkipReasons {
   readonly reasons: readonly PassedOverReason[];
   readonly conflict?: StoryConflict<ConflictingWork> | undefined;
 }
 
-const becauseOf = (conflict: StoryConflict<ConflictingWork>): ReasonsAgainst => ({
+const toSkipReasons = (conflict: StoryConflict<ConflictingWork>): SkipReasons => ({
   reasons: ['conflict'],
   conflict,
 });
@@ -47,7 +47,7 @@ interface TakeAttemptResult {
    * was free, it is the number of all candidates.
    */
   readonly passedOverCount: number;
-  readonly against: ReasonsAgainst;
+  readonly skipReasons: SkipReasons;
   /** True if the candidate moved after it was read, and may be taken from its new column. */
   readonly hasMoved: boolean;
 }
@@ -129,7 +129,7 @@ export class NextStorySearch {
 
   private recordSkipped(
     { storyId, key, status }: Candidate,
-    { reasons, conflict = { witness: null, with: null } }: ReasonsAgainst,
+    { reasons, conflict = { witness: null, with: null } }: SkipReasons,
   ): void {
     if (reasons.length === 0) return;
     (isBeforeWork(status) ? this.skippedBeforeWork : this.skippedWithWork).push({
@@ -144,7 +144,7 @@ export class NextStorySearch {
    * them in batches and stops after the batch with the taken one.
    */
   private async takeWithoutConflicts(takeable: readonly CandidateWork[]) {
-    const against = new Map<Candidate, ReasonsAgainst>();
+    const against = new Map<Candidate, SkipReasons>();
     for (let start = 0; start < takeable.length; start += compareBatchSize) {
       const batch = takeable.slice(start, start + compareBatchSize);
       const candidates = batch.map(({ candidate }) => candidate);
@@ -153,7 +153,7 @@ export class NextStorySearch {
       });
       const free = batch.filter(({ candidate }) => !conflicts.has(candidate));
       const { taken, granted, against: found } = await this.takeOneOf(free);
-      for (const [candidate, conflict] of conflicts) against.set(candidate, becauseOf(conflict));
+      for (const [candidate, conflict] of conflicts) against.set(candidate, toSkipReasons(conflict));
       for (const [candidate, reasons] of found) against.set(candidate, reasons);
       if (granted !== undefined) return { taken, granted, against };
     }
@@ -161,10 +161,10 @@ export class NextStorySearch {
   }
 
   private async takeOneOf(takeable: readonly CandidateWork[]) {
-    const against = new Map<Candidate, ReasonsAgainst>();
+    const against = new Map<Candidate, SkipReasons>();
     let rest = takeable;
     for (let tries = 1; rest.length > 0;) {
-      const { granted, passedOverCount, against: found, hasMoved } = await this.attempt(rest, false);
+      const { granted, passedOverCount, skipReasons: found, hasMoved } = await this.attempt(rest, false);
       for (const claimed of rest.slice(0, passedOverCount)) {
         against.set(claimed.candidate, { reasons: ['lease_held'] });
         this.claimedByOthers.push(claimed);
@@ -188,7 +188,7 @@ export class NextStorySearch {
   ): Promise<TakeAttemptResult> {
     const { db } = this.context;
     let [passed, moved] = [candidates.length, false];
-    let against: ReasonsAgainst = { reasons: [] };
+    let against: SkipReasons = { reasons: [] };
     const granted = await this.context.runInSavepoint(async () => {
       const ids = candidates.map(({ candidate }) => candidate.storyId);
       const nth = await claimFirstFreeStory(db, ids, waitsForClaims);
@@ -200,7 +200,7 @@ export class NextStorySearch {
       [against, moved] = [outcome.against, outcome.moved];
       return undefined;
     });
-    return { granted, passedOverCount: passed, against, hasMoved: moved };
+    return { granted, passedOverCount: passed, skipReasons: against, hasMoved: moved };
   }
 
   /** Takes a claimed candidate. Members may have moved, changed or acquired it since it was read. */
@@ -221,7 +221,7 @@ export class NextStorySearch {
       policy(),
     ]);
     const conflict = conflicts.get(candidate);
-    if (conflict !== undefined) return { against: becauseOf(conflict), moved: false };
+    if (conflict !== undefined) return { against: toSkipReasons(conflict), moved: false };
     const { begins, reasons, moved } = onBoard;
     if (!begins) return { against: { reasons }, moved };
     const decision = decideGrant(context, facts, request, unusedRank, this.exceeded);

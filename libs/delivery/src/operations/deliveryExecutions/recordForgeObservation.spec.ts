@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 
 /** Acquires the work, and submits it with a pull request of this number. */
-async function handIn(number: number): Promise<string> {
+async function submitWork(number: number): Promise<string> {
   const { deliveryExecutions: api } = people.chloe;
   const { execution, leaseToken } = await api.acquire({ targetType: 'story', targetId: 'WEB-1' });
   await api.complete({
@@ -37,16 +37,16 @@ async function observe(executionId: string, kind: ObservationKind, minute: numbe
 
 describe('a pull request that is closed', () => {
   it('gives back what was handed in, to be worked on again', async () => {
-    const id = await handIn(3);
+    const id = await submitWork(3);
     expect(await observe(id, 'pr_closed', 10, 3)).toEqual(['available', true]);
     expect(await observe(id, 'checks_passed', 11)).toEqual(['available', true]);
     expect(await observe(id, 'pr_reopened', 12, 3)).toEqual(['available', false]);
   });
 
   it('gives back nothing that was handed in after it, whatever is seen next', async () => {
-    const id = await handIn(3);
+    const id = await submitWork(3);
     await observe(id, 'pr_closed', 20, 3);
-    await handIn(4);
+    await submitWork(4);
     expect(await observe(id, 'checks_passed', 21)).toEqual(['submitted', false]);
     // The forge saw this earlier than the fact that is already known, although it arrives later.
     expect(await observe(id, 'pr_closed', 19, 3)).toEqual(['submitted', false]);
@@ -69,7 +69,7 @@ const [first, second, third] = ['a', 'b', 'c'].map((digit) => digit.repeat(40)) 
 describe('observations of the head', () => {
   let executionId: string;
   beforeEach(async () => {
-    executionId = await handIn(3);
+    executionId = await submitWork(3);
   });
 
   const report = async (observation: {

@@ -24,7 +24,7 @@ import { type ExecutionChanges, type ExecutionRow, toExecution } from '../../dat
 import { lockExecution } from '../../data/locked-executions.ts';
 import {
   isObservedInFuture,
-  storiesToLand,
+  findStoriesToComplete,
   maxClockSkewMinutes,
   recordObservation,
 } from '../../data/observations.ts';
@@ -77,7 +77,7 @@ export async function recordAndApplyObservation(
     // Lock order: stories before leases and executions.
     head === undefined && aspectOf(fact.kind) !== 'checks' ? [] : lockCodeUnderReview(db, executionId),
     recordObservation(db, executionId, observation, { trust, by: caller.actor }),
-    storiesToLand(db, executionId),
+    findStoriesToComplete(db, executionId),
   ]);
 
   if (isAhead) throw observedInFutureError();

@@ -17,9 +17,12 @@ beforeEach(async () => {
   held = await acquire('r1');
 });
 
-const say = (who: PeopleOf<typeof world>['ben' | 'robo'], requestStop: boolean, { executionId } = held) =>
-  who.deliveryExecutions.update({ executionId, requestStop });
-const refusesAgents = async (): Promise<void> => {
+const setStopRequested = (
+  who: PeopleOf<typeof world>['ben' | 'robo'],
+  requestStop: boolean,
+  { executionId } = held,
+) => who.deliveryExecutions.update({ executionId, requestStop });
+const expectAgentsRefused = async (): Promise<void> => {
   for (const runId of ['r1', 'r2', undefined])
     await expect(
       people.robo.deliveryExecutions.acquire({ ...target, ...(runId !== undefined && { runId }) }),
@@ -39,51 +42,54 @@ const activity = async () =>
 
 describe('a stop is in force until a member lifts it', () => {
   it('after the holder released, whatever run an agent names', async () => {
-    await say(people.ben, true);
-    await refusesAgents();
+    await setStopRequested(people.ben, true);
+    await expectAgentsRefused();
     await people.robo.deliveryExecutions.release(held);
-    await refusesAgents();
-    expect((await say(people.ben, false)).execution.stopRequested).toBeNull();
+    await expectAgentsRefused();
+    expect((await setStopRequested(people.ben, false)).execution.stopRequested).toBeNull();
     await acquire('r2');
     expect(await kindsOf()).toEqual(['acquired', 'stop_requested', 'released', 'stop_lifted', 'acquired']);
     expect(await activity()).toEqual(['execution.stopRequested', 'execution.stopLifted']);
   });
 
   it('after the lease expired, and after an offer to another agent', async () => {
-    await say(people.ben, true);
+    await setStopRequested(people.ben, true);
     await expire();
-    await refusesAgents();
+    await expectAgentsRefused();
     await people.robo.deliveryExecutions.checkpoint({ ...held, summary: 'Half' });
     await people.robo.deliveryExecutions.handoff({ ...held, toAgentId: people.robo.me.agentId ?? '' });
-    await refusesAgents();
+    await expectAgentsRefused();
   });
 
   it('after the work was completed, by its holder or by the stop itself', async () => {
-    await say(people.ben, true);
+    await setStopRequested(people.ben, true);
     await people.robo.deliveryExecutions.complete({ ...held, outcome: 'canceled' });
-    await refusesAgents();
-    expect((await say(people.ben, false)).execution).toMatchObject({
+    await expectAgentsRefused();
+    expect((await setStopRequested(people.ben, false)).execution).toMatchObject({
       state: 'completed',
       stopRequested: null,
     });
     const second = await acquire('r2');
     await people.robo.deliveryExecutions.release(second);
     const canceled = { state: 'completed', outcome: 'canceled', stopRequested: { by: { name: 'Ben' } } };
-    expect((await say(people.ben, true, second)).execution).toMatchObject(canceled);
-    await refusesAgents();
-    expect((await say(people.ben, true, second)).execution).toMatchObject(canceled);
+    expect((await setStopRequested(people.ben, true, second)).execution).toMatchObject(canceled);
+    await expectAgentsRefused();
+    expect((await setStopRequested(people.ben, true, second)).execution).toMatchObject(canceled);
     expect(await kindsOf(second)).toEqual(['acquired', 'released', 'stop_requested', 'completed']);
   });
 
   it('also where it is requested after the end', async () => {
     await people.robo.deliveryExecutions.complete({ ...held, outcome: 'failed' });
-    expect((await say(people.ben, true)).execution).toMatchObject({ outcome: 'failed', stopRequested: {} });
-    await refusesAgents();
+    expect((await setStopRequested(people.ben, true)).execution).toMatchObject({
+      outcome: 'failed',
+      stopRequested: {},
+    });
+    await expectAgentsRefused();
   });
 
   it('and a member who acquires the target lifts it', async () => {
     for (const end of [undefined, 'canceled'] as const) {
-      await say(people.ben, true);
+      await setStopRequested(people.ben, true);
       if (end === undefined) await people.robo.deliveryExecutions.release(held);
       else await people.robo.deliveryExecutions.complete({ ...held, outcome: end });
       const taken = await people.ben.deliveryExecutions.acquire(target);
@@ -102,7 +108,7 @@ describe('a stop is in force until a member lifts it', () => {
   it('and a member who goes on with their own lease lifts it, and hears no signal of it', async () => {
     await people.robo.deliveryExecutions.release(held);
     const own = await people.ben.deliveryExecutions.acquire(target);
-    await say(people.ana, true);
+    await setStopRequested(people.ana, true);
     const again = await people.ben.deliveryExecutions.acquire(target);
     expect([again.resumed, again.signals, again.execution.stopRequested]).toEqual([true, [], null]);
     expect(again.execution.lease?.epoch).toBe(own.execution.lease?.epoch);
@@ -111,19 +117,22 @@ describe('a stop is in force until a member lifts it', () => {
 
 describe('a stop that is lifted', () => {
   it('is no signal any more, though the holder was not told of it', async () => {
-    await say(people.ben, true);
-    await say(people.ben, false);
+    await setStopRequested(people.ben, true);
+    await setStopRequested(people.ben, false);
     expect((await people.robo.deliveryExecutions.renew(held)).signals).toEqual([]);
   });
 
   it('was lifted by a member; agents may not', async () => {
-    await say(people.ben, true);
-    await expect(say(people.robo, false)).rejects.toMatchObject({ status: 403, reason: 'agents_may_not' });
-    await refusesAgents();
+    await setStopRequested(people.ben, true);
+    await expect(setStopRequested(people.robo, false)).rejects.toMatchObject({
+      status: 403,
+      reason: 'agents_may_not',
+    });
+    await expectAgentsRefused();
   });
 
   it('leaves nothing behind where none was in force', async () => {
-    await say(people.ben, false);
+    await setStopRequested(people.ben, false);
     expect(await kindsOf()).toEqual(['acquired']);
     expect(await activity()).toEqual([]);
   });
@@ -133,5 +142,7 @@ it('a stop is refused on an older execution of the target', async () => {
   await people.robo.deliveryExecutions.complete({ ...held, outcome: 'failed' });
   await acquire('r2');
   for (const requestStop of [true, false])
-    await expect(say(people.ben, requestStop)).rejects.toMatchObject({ reason: 'invalid_transition' });
+    await expect(setStopRequested(people.ben, requestStop)).rejects.toMatchObject({
+      reason: 'invalid_transition',
+    });
 });

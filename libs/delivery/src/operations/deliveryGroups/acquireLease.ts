@@ -53,7 +53,7 @@ export const acquireLease = handle(
     if (decision.kind === 'refuse')
       throw refuse(
         'lease_held',
-        decision.reason === 'lease_held' ? leaseHeldDetails(decision.by, caller, null) : {},
+        decision.reason === 'lease_held' ? leaseHeldDetails(decision.conflictingLease, caller, null) : {},
       );
     const goesOn = decision.kind === 'extend';
     const { grant, leaseToken } = newGrant(lease, caller, {

@@ -48,7 +48,7 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
   const decision = decideJoiningGroup({
     now,
     group: toHeldLease(leases.workLease),
-    stories: joining.map(toHeldLease).filter((lease) => lease !== null),
+    storyLeases: joining.map(toHeldLease).filter((lease) => lease !== null),
   });
   if (decision.kind === 'refuse') throw refuse('lease_held', leaseHeldDetails(decision.by, caller, null));
   if (decision.freed.length > 0) {

@@ -18,7 +18,7 @@ const create = async (
   who: PersonOf<typeof world> = people.chloe,
   name = 'Sign-in',
 ) => (await who.deliveryGroups.create({ projectId: 'WEB', name, storyIds: [...storyIds] })).group;
-const work = (
+const acquireTarget = (
   who: PersonOf<typeof world>,
   targetType: 'story' | 'delivery_group',
   targetId: string,
@@ -184,7 +184,7 @@ describe('deliveryGroups.replaceStories', () => {
     });
     await replace(people.chloe);
     await people.chloe.deliveryGroups.releaseLease({ groupId, leaseToken });
-    await work(people.robo, 'delivery_group', groupId);
+    await acquireTarget(people.robo, 'delivery_group', groupId);
     await expect(replace(people.chloe)).rejects.toMatchObject({ reason: 'lease_held' });
     await expire(groupId);
     await replace(people.chloe);
@@ -194,8 +194,8 @@ describe('deliveryGroups.replaceStories', () => {
     const { id: groupId } = await create(['WEB-1']);
     const replace = () =>
       people.chloe.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-1', 'WEB-2'] });
-    await work(people.chloe, 'delivery_group', groupId);
-    const ben = await work(people.ben, 'story', 'WEB-2');
+    await acquireTarget(people.chloe, 'delivery_group', groupId);
+    const ben = await acquireTarget(people.ben, 'story', 'WEB-2');
     await expect(replace()).rejects.toMatchObject({
       reason: 'lease_held',
       body: { details: { holder: { name: 'Ben' }, targetType: 'story', targetId: storyAt(1) } },
@@ -207,16 +207,16 @@ describe('deliveryGroups.replaceStories', () => {
     await expect(people.ben.deliveryExecutions.renew(held)).rejects.toMatchObject({
       reason: 'stale_lease',
     });
-    await expect(work(people.ben, 'story', 'WEB-2')).rejects.toMatchObject({
+    await expect(acquireTarget(people.ben, 'story', 'WEB-2')).rejects.toMatchObject({
       body: { details: { targetType: 'delivery_group' } },
     });
-    await work(people.chloe, 'story', 'WEB-2');
+    await acquireTarget(people.chloe, 'story', 'WEB-2');
   });
 
   it("ends the group's expired lease where the story's is live", async () => {
     const { id: groupId } = await create(['WEB-1']);
-    const robo = await work(people.robo, 'delivery_group', groupId);
-    await work(people.ben, 'story', 'WEB-2');
+    const robo = await acquireTarget(people.robo, 'delivery_group', groupId);
+    await acquireTarget(people.ben, 'story', 'WEB-2');
     await expire(groupId);
     await people.chloe.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-1', 'WEB-2'] });
     expect(await rivals()).toEqual([]);
@@ -229,11 +229,11 @@ describe('deliveryGroups.replaceStories', () => {
   it('leaves no two holders, whether the acquire of a story comes before or after', async () => {
     for (const key of ['WEB-2', 'WEB-3', 'WEB-4']) {
       const { id: groupId } = await create(['WEB-1']);
-      await work(people.chloe, 'delivery_group', groupId);
+      await acquireTarget(people.chloe, 'delivery_group', groupId);
       const outcomes = await world.runUnderContention<unknown>(
         { table: 'stories', id: storyAt(Number(key.slice(4)) - 1) },
         () => people.chloe.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-1', key] }),
-        () => work(people.ben, 'story', key),
+        () => acquireTarget(people.ben, 'story', key),
       );
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const lost = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -245,11 +245,11 @@ describe('deliveryGroups.replaceStories', () => {
 
   it('leaves no two holders, whether the acquire of the group comes before or after', async () => {
     const { id: groupId } = await create(['WEB-1']);
-    await work(people.ben, 'story', 'WEB-2');
+    await acquireTarget(people.ben, 'story', 'WEB-2');
     const outcomes = await world.runUnderContention<unknown>(
       { table: 'delivery_groups', id: groupId },
       () => people.chloe.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-1', 'WEB-2'] }),
-      () => work(people.robo, 'delivery_group', groupId),
+      () => acquireTarget(people.robo, 'delivery_group', groupId),
     );
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(await rivals()).toEqual([]);
@@ -262,8 +262,8 @@ describe('a new group', () => {
       const { id: groupId } = await create([key]);
       const outcomes = await world.runUnderContention<unknown>(
         { table: 'stories', id: storyAt(Number(key.slice(4)) - 1) },
-        () => work(people.ben, 'story', key),
-        () => work(people.chloe, 'delivery_group', groupId),
+        () => acquireTarget(people.ben, 'story', key),
+        () => acquireTarget(people.chloe, 'delivery_group', groupId),
       );
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       expect(await rivals()).toEqual([]);
@@ -271,13 +271,13 @@ describe('a new group', () => {
   });
 
   it('takes stories with the work on them, and an acquire of it waits for that work', async () => {
-    await work(people.ben, 'story', 'WEB-1');
+    await acquireTarget(people.ben, 'story', 'WEB-1');
     const { id: groupId } = await create(['WEB-1', 'WEB-2']);
-    await expect(work(people.chloe, 'delivery_group', groupId)).rejects.toMatchObject({
+    await expect(acquireTarget(people.chloe, 'delivery_group', groupId)).rejects.toMatchObject({
       reason: 'lease_held',
       body: { details: { targetType: 'story', holder: { name: 'Ben' } } },
     });
-    await work(people.ben, 'delivery_group', groupId);
+    await acquireTarget(people.ben, 'delivery_group', groupId);
     expect(await rivals()).toEqual([]);
   });
 });

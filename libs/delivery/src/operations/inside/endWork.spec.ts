@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
-import { acquire, workOn } from '../../../test/locks.ts';
+import { acquire, acquireStory } from '../../../test/locks.ts';
 import { arrangeStories } from '../../../test/stories.ts';
-import { deliveryHandlers, insideHandlers } from '../../index.ts';
+import { deliveryHandlers, internalHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 
@@ -10,10 +10,10 @@ describe('the end of all work in a project', () => {
   it('cancels what was open, frees leases and locks, and says who held what', async () => {
     const { people, stories } = await arrangeStories(world, { count: 3 });
     const { ana, chloe, robo, orgId } = people;
-    const held = await workOn(robo, 'WEB-1');
+    const held = await acquireStory(robo, 'WEB-1');
     await acquire(robo, ['src/**'], { executionId: held.executionId });
     await acquire(chloe, ['docs/**']);
-    const left = await workOn(chloe, 'WEB-2');
+    const left = await acquireStory(chloe, 'WEB-2');
     await chloe.deliveryExecutions.release(left);
     const { group } = await chloe.deliveryGroups.create({
       projectId: 'WEB',
@@ -22,7 +22,7 @@ describe('the end of all work in a project', () => {
     });
     await chloe.deliveryGroups.acquireLease({ groupId: group.id });
 
-    const { json } = await world.call(ana, insideHandlers.endWork, { projectId: 'WEB' });
+    const { json } = await world.call(ana, internalHandlers.endWork, { projectId: 'WEB' });
     expect(JSON.parse(json)).toEqual({ ended: 2 });
 
     expect(await world.rows(`select from leases where org_id = $1 and state = 'held'`, orgId)).toEqual([]);
@@ -55,8 +55,8 @@ describe('the end of all work in a project', () => {
   it('touches no other project', async () => {
     const here = await arrangeStories(world);
     const there = await arrangeStories(world);
-    await workOn(there.people.chloe, 'WEB-1');
-    await world.call(here.people.ana, insideHandlers.endWork, { projectId: 'WEB' });
+    await acquireStory(there.people.chloe, 'WEB-1');
+    await world.call(here.people.ana, internalHandlers.endWork, { projectId: 'WEB' });
     expect(
       await world.rows(`select from leases where org_id = $1 and state = 'held'`, there.people.orgId),
     ).toHaveLength(1);

@@ -14,7 +14,7 @@ export const workAround = handle(internalOperations.workAround, async ({ targetI
   const found = undefinedIfTooComplex(() =>
     findCollisions(
       { files: ownFiles },
-      { locks: around, works: otherWork },
+      { locks: around, otherWorks: otherWork },
       new StepBudget(maxCompareSteps),
       maxCollisions,
     ),

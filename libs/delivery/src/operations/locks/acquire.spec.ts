@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Lock } from '@muster/contract';
 import { type PeopleOf, useWorld, refusalOf } from '@muster/testing';
-import { acquire, conflictsOf, listed } from '../../../test/locks.ts';
+import { acquire, conflictsOf, listLocks } from '../../../test/locks.ts';
 import { covers } from '../../../test/path-oracle.ts';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
@@ -15,7 +15,7 @@ beforeEach(async () => {
   ({ people, projectId, stories } = await arrangeStories(world));
 });
 
-const everyLock = () =>
+const listAllLocks = () =>
   world.rows<{ id: string }>('select * from locks where org_id = $1 order by id', people.orgId);
 
 /** Lists the actors in the audit of an operation, in order. */
@@ -48,7 +48,7 @@ describe('locks.acquire', () => {
       fencingToken: 1,
     });
     expect(Date.parse(lock.expiresAt) - Date.parse(lock.acquiredAt)).toBe(600_000);
-    expect(await listed(people.dan)).toEqual([lock]);
+    expect(await listLocks(people.dan)).toEqual([lock]);
   });
 
   it('refuses all where one is held, and says by whom and by what path', async () => {
@@ -58,7 +58,7 @@ describe('locks.acquire', () => {
       { resource: 'src/*/login.ts', heldResource: 'src/auth/**', witness: 'src/auth/login.ts', lock },
       { resource: 'name:db', heldResource: 'name:db', witness: 'name:db', lock },
     ]);
-    expect(await listed(people.ben)).toEqual([lock]);
+    expect(await listLocks(people.ben)).toEqual([lock]);
   });
 
   it('locks everything below a bare path, and takes one path for the same however it is written', async () => {
@@ -134,10 +134,10 @@ describe('locks.acquire', () => {
   it('takes a lock past its time for none, and takes its row out', async () => {
     const { lock: old } = await acquire(people.chloe, ['src/**']);
     await world.rows(`update locks set expires_at = now() - interval '1 s' where org_id = $1`, people.orgId);
-    expect(await listed(people.dan)).toEqual([]);
+    expect(await listLocks(people.dan)).toEqual([]);
     await expect(people.chloe.locks.release({ lockId: old.id })).rejects.toMatchObject({ status: 404 });
     const { lock } = await acquire(people.ben, ['src/a.ts']);
-    expect((await everyLock()).map(({ id }) => id)).toEqual([lock.id]);
+    expect((await listAllLocks()).map(({ id }) => id)).toEqual([lock.id]);
     await conflictsOf(acquire(people.chloe, ['src/**']));
   });
 
@@ -150,13 +150,13 @@ describe('locks.acquire', () => {
 
   it('only answers a dryRun', async () => {
     await acquire(people.chloe, ['src/**']);
-    const before = await everyLock();
+    const before = await listAllLocks();
     const ask = (resources: string[]) =>
       people.ben.locks.acquire({ projectId: 'WEB', resources, dryRun: true });
-    const clash = await ask(['docs/**', 'src/a.ts']);
-    expect(clash).toMatchObject({ lock: null, extended: false, conflicts: [{ witness: 'src/a.ts' }] });
+    const overlapsIn = await ask(['docs/**', 'src/a.ts']);
+    expect(overlapsIn).toMatchObject({ lock: null, extended: false, conflicts: [{ witness: 'src/a.ts' }] });
     expect(await ask(['docs/**'])).toEqual({ lock: null, extended: false, conflicts: [], leftOut: null });
-    expect(await everyLock()).toEqual(before);
+    expect(await listAllLocks()).toEqual(before);
     const counters = await world.rows(
       'select fencing_token from lock_counters where org_id = $1',
       people.orgId,
@@ -188,7 +188,7 @@ describe('locks.acquire', () => {
         status: 422,
         reason: 'archived',
       });
-    expect((await everyLock()).map(({ id }) => id)).toEqual([lock.id]);
+    expect((await listAllLocks()).map(({ id }) => id)).toEqual([lock.id]);
     await people.chloe.locks.release({ lockId: lock.id });
   });
 
@@ -269,7 +269,7 @@ describe('of many grants at once', () => {
       ...calls,
     );
     expect(new Set(outcomes.map(({ status }) => status)).size).toBe(2);
-    const live = await listed(people.dan);
+    const live = await listLocks(people.dan);
     const clashing = live.flatMap((a) => live.filter((b) => a.id !== b.id && clash(a, b, paths)));
     expect(clashing).toEqual([]);
     const tokens = live.map(({ fencingToken }) => fencingToken);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Lock } from '@muster/contract';
 import { type PeopleOf, type PersonOf, useWorld, refusalOf } from '@muster/testing';
-import { acquire, listed } from '../../../test/locks.ts';
+import { acquire, listLocks } from '../../../test/locks.ts';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
 
@@ -33,10 +33,10 @@ describe('locks.list', () => {
       cursor = page.nextCursor;
     } while (cursor !== null);
     expect(seen).toEqual(kept);
-    expect(await listed(people.dan, { resource: 'name:3' })).toMatchObject([
+    expect(await listLocks(people.dan, { resource: 'name:3' })).toMatchObject([
       { resources: ['docs/3.md', 'name:3'] },
     ]);
-    expect(await listed(people.dan, { resource: 'lib/**' })).toEqual([]);
+    expect(await listLocks(people.dan, { resource: 'lib/**' })).toEqual([]);
   });
 
   it('shows one’s own of whatever run, and an agent’s to the agent', async () => {
@@ -44,7 +44,7 @@ describe('locks.list', () => {
     const { lock: two } = await acquire(people.chloe, ['b']);
     const { lock: agents } = await acquire(people.robo, ['c']);
     const mine = async (who: PersonOf<typeof world>) =>
-      (await listed(who, { mine: true })).map(({ id }) => id);
+      (await listLocks(who, { mine: true })).map(({ id }) => id);
     expect([await mine(people.chloe), await mine(people.robo), await mine(people.ben)]).toEqual([
       [one.id, two.id],
       [agents.id],

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
-import { acquire, listed, workOn } from '../../../test/locks.ts';
+import { acquire, listLocks, acquireStory } from '../../../test/locks.ts';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
 
@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 describe('a lock that goes with work', () => {
   it('needs the lease of that work', async () => {
-    const { executionId } = await workOn(people.chloe, 'WEB-1');
+    const { executionId } = await acquireStory(people.chloe, 'WEB-1');
     const { lock } = await acquire(people.chloe, ['src/**'], { executionId });
     expect(lock.executionId).toBe(executionId);
     await expect(acquire(people.ben, ['docs/**'], { executionId })).rejects.toMatchObject({
@@ -25,21 +25,21 @@ describe('a lock that goes with work', () => {
   });
 
   it('ends with its release, its completion and its take-over', async () => {
-    const released = await workOn(people.chloe, 'WEB-1');
+    const released = await acquireStory(people.chloe, 'WEB-1');
     await acquire(people.chloe, ['src/**'], { executionId: released.executionId });
     await acquire(people.chloe, ['other/**']);
     await people.chloe.deliveryExecutions.release(released);
-    expect((await listed(people.dan)).map(({ resources }) => resources)).toEqual([['other/**']]);
+    expect((await listLocks(people.dan)).map(({ resources }) => resources)).toEqual([['other/**']]);
 
-    const completed = await workOn(people.chloe, 'WEB-1');
+    const completed = await acquireStory(people.chloe, 'WEB-1');
     await acquire(people.chloe, ['src/**'], { executionId: completed.executionId });
     await people.chloe.deliveryExecutions.complete({ ...completed, outcome: 'failed' });
-    expect(await listed(people.dan)).toHaveLength(1);
+    expect(await listLocks(people.dan)).toHaveLength(1);
 
-    const taken = await workOn(people.chloe, 'WEB-2');
+    const taken = await acquireStory(people.chloe, 'WEB-2');
     await acquire(people.chloe, ['src/**'], { executionId: taken.executionId });
     await people.ana.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-2', takeOver: true });
-    expect(await listed(people.dan)).toHaveLength(1);
+    expect(await listLocks(people.dan)).toHaveLength(1);
     await expect(acquire(people.chloe, ['src/**'], { executionId: taken.executionId })).rejects.toMatchObject(
       { reason: 'stale_lease' },
     );
@@ -52,7 +52,7 @@ describe('a lock that goes with work', () => {
       targetType: 'story',
       targetId: 'WEB-1',
     });
-    const other = await workOn(people.chloe, 'WEB-2');
+    const other = await acquireStory(people.chloe, 'WEB-2');
     await acquire(people.chloe, ['run/**'], run);
     await acquire(people.chloe, ['other-work/**'], { ...run, executionId: other.executionId });
     await acquire(people.chloe, ['other-run/**'], { runId: 'run-2' });
@@ -63,7 +63,7 @@ describe('a lock that goes with work', () => {
       leaseToken: acquired.leaseToken,
       outcome: 'canceled',
     });
-    expect((await listed(people.dan)).map(({ resources }) => resources[0])).toEqual([
+    expect((await listLocks(people.dan)).map(({ resources }) => resources[0])).toEqual([
       'other-work/**',
       'other-run/**',
       'no-run/**',
@@ -79,7 +79,7 @@ describe('a lock that goes with work', () => {
   });
 
   it('never outlives it, however the two meet', async () => {
-    const held = await workOn(people.chloe, 'WEB-1');
+    const held = await acquireStory(people.chloe, 'WEB-1');
     const { lock: other } = await acquire(people.chloe, ['other/**']);
     const holder = await world.database.owner.connect();
     try {
@@ -95,18 +95,18 @@ describe('a lock that goes with work', () => {
     } finally {
       holder.release();
     }
-    expect(await listed(people.dan)).toEqual([other]);
+    expect(await listLocks(people.dan)).toEqual([other]);
   });
 
   it('comes along to whom the work is offered, unless it overlaps with what stays behind', async () => {
     const { chloe, ben } = people;
-    const held = await workOn(chloe, 'WEB-1', ['a.ts']);
+    const held = await acquireStory(chloe, 'WEB-1', ['a.ts']);
     const { lock: passing } = await acquire(chloe, ['src/**'], { executionId: held.executionId });
     await acquire(chloe, ['docs/**'], { executionId: held.executionId });
     const { lock: staying } = await acquire(chloe, ['docs/mine.md']);
     await chloe.deliveryExecutions.handoff({ ...held, toMemberId: ben.me.memberId });
     const { execution } = await ben.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-1' });
-    expect(await listed(people.dan)).toEqual([
+    expect(await listLocks(people.dan)).toEqual([
       {
         ...passing,
         holder: { ...passing.holder, memberId: ben.me.memberId, name: 'Ben' },
@@ -114,14 +114,14 @@ describe('a lock that goes with work', () => {
       },
       staying,
     ]);
-    expect((await listed(ben, { mine: true })).map(({ id }) => id)).toEqual([passing.id]);
+    expect((await listLocks(ben, { mine: true })).map(({ id }) => id)).toEqual([passing.id]);
   });
 });
 
 describe('a lock on its way to another', () => {
   it('is seen by what its holder asks for meanwhile, whichever comes first', async () => {
     const { chloe, ben } = people;
-    const held = await workOn(chloe, 'WEB-1', ['a.ts']);
+    const held = await acquireStory(chloe, 'WEB-1', ['a.ts']);
     const { lock } = await acquire(chloe, ['src/**'], { executionId: held.executionId });
     await chloe.deliveryExecutions.handoff({ ...held, toMemberId: ben.me.memberId });
     await world.runUnderContention<unknown>(
@@ -130,7 +130,7 @@ describe('a lock on its way to another', () => {
       () => acquire(chloe, ['src/a.ts']),
     );
     // One of two outcomes: Ben has the lock that passed to him, or Chloé has the lock she took first.
-    const live = await listed(people.dan);
+    const live = await listLocks(people.dan);
     expect(live.map(({ holder, resources }) => [holder.name, ...resources])).toEqual([
       live[0]?.holder.name === 'Ben' ? ['Ben', 'src/**'] : ['Chloé', 'src/a.ts'],
     ]);
@@ -142,7 +142,7 @@ describe('whoever works on files', () => {
     (await who.deliveryExecutions.renew(held)).signals.map(({ kind, data }) => ({ kind, ...data }));
 
   it('hears that somebody else has locked them now, and of nothing else', async () => {
-    const held = await workOn(people.chloe, 'WEB-1', ['src/a.ts', 'app/[id].ts', 'docs/x.md']);
+    const held = await acquireStory(people.chloe, 'WEB-1', ['src/a.ts', 'app/[id].ts', 'docs/x.md']);
     await acquire(people.ben, ['lib/**', 'src/b.ts']);
     expect(await signalsOf(people.chloe, held)).toEqual([]);
     const { lock } = await acquire(people.ben, ['src/**', 'app/\\[id\\].ts']);
@@ -162,7 +162,7 @@ describe('whoever works on files', () => {
   });
 
   it('hears that a lock of the work was freed by another', async () => {
-    const held = await workOn(people.chloe, 'WEB-1');
+    const held = await acquireStory(people.chloe, 'WEB-1');
     const { lock } = await acquire(people.chloe, ['src/**'], { executionId: held.executionId });
     await people.ana.locks.release({ lockId: lock.id });
     expect(await signalsOf(people.chloe, held)).toMatchObject([

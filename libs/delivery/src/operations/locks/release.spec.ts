@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type PeopleOf, useWorld } from '@muster/testing';
-import { acquire, listed } from '../../../test/locks.ts';
+import { acquire, listLocks } from '../../../test/locks.ts';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
 
@@ -22,7 +22,7 @@ describe('locks.release', () => {
     await expect(people.chloe.locks.release({ lockId: lock.id })).rejects.toMatchObject({ status: 404 });
     const { lock: again } = await acquire(people.chloe, ['a']);
     await people.ben.locks.release({ lockId: again.id });
-    expect(await listed(people.dan)).toEqual([]);
+    expect(await listLocks(people.dan)).toEqual([]);
   });
 
   it('is for a holder who only looks on by now', async () => {

@@ -25,7 +25,7 @@ export const conflicts = handle(registry.projects.conflicts, async ({ params, ta
         );
   const isWaiting = createWaitingCheck(blockers);
   const { pairs, isComplete } = findConflictingStories(stories, {
-    isLeftOut: (one, other) => isWaiting(one.id, other.id),
+    isExcludedPair: (one, other) => isWaiting(one.id, other.id),
     stepBudget: new StepBudget(maxCompareSteps),
     maxPairs,
   });

@@ -25,10 +25,11 @@ beforeEach(async () => {
 
 const renew = (usage: { model: string; [counter: string]: number | string }, lease = held) =>
   people.robo.deliveryExecutions.renew({ ...lease, usage });
-const sums = async (groupBy: 'story' | 'agent' | 'model' | 'day' | 'member' | 'project' | 'epic' = 'model') =>
-  (await people.dan.usage.summary({ groupBy })).items;
+const listSums = async (
+  groupBy: 'story' | 'agent' | 'model' | 'day' | 'member' | 'project' | 'epic' = 'model',
+) => (await people.dan.usage.summary({ groupBy })).items;
 const sumOf = async () => {
-  const [{ inputTokens, outputTokens, cachedTokens, costMicros, runs } = {}] = await sums();
+  const [{ inputTokens, outputTokens, cachedTokens, costMicros, runs } = {}] = await listSums();
   return [inputTokens, outputTokens, cachedTokens, costMicros, runs];
 };
 
@@ -68,7 +69,7 @@ describe('reported usage', () => {
     await people.robo.deliveryExecutions.release(second);
     const third = await acquire('WEB-2', undefined);
     await renew({ model: 'm', costMicros: 40 }, third);
-    const found = (await sums('story')).map(({ key, costMicros, runs }) => [key, costMicros, runs]);
+    const found = (await listSums('story')).map(({ key, costMicros, runs }) => [key, costMicros, runs]);
     expect(found).toEqual([
       [{ id: stories[0], name: 'WEB-1 A story' }, 100, 1],
       [{ id: stories[1], name: 'WEB-2 A story' }, 70, 2],
@@ -82,7 +83,7 @@ describe('reported usage', () => {
     });
     const lease = { executionId: other.execution.id, leaseToken: other.leaseToken };
     await people.ben.deliveryExecutions.renew({ ...lease, usage: { model: 'm', costMicros: 7_000 } });
-    const byMember = (await sums('member')).map(({ key, costMicros }) => [key.id, costMicros]);
+    const byMember = (await listSums('member')).map(({ key, costMicros }) => [key.id, costMicros]);
     expect(byMember).toEqual([
       [people.ben.me.memberId, 7_000],
       [people.robo.me.memberId, 100],
@@ -92,7 +93,7 @@ describe('reported usage', () => {
   it('is separate for each currency, and refused without a code', async () => {
     await renew({ model: 'm', costMicros: 100 });
     await renew({ model: 'm', costMicros: 90, currency: 'EUR' });
-    expect((await sums()).map(({ currency, costMicros }) => [currency, costMicros])).toEqual([
+    expect((await listSums()).map(({ currency, costMicros }) => [currency, costMicros])).toEqual([
       ['USD', 100],
       ['EUR', 90],
     ]);
@@ -105,14 +106,14 @@ describe('amounts that are too large to add up', () => {
     const highest = 1_000_000_000_000_000;
     await people.ana.usage.prices.set({ model: 'dear', inputMicros: highest, outputMicros: 0 });
     await renew({ model: 'dear', inputTokens: highest });
-    expect((await sums())[0]?.costMicros).toBe(highest);
+    expect((await listSums())[0]?.costMicros).toBe(highest);
     await people.ana.budgets.set({ scope: 'org', amountMicros: highest, period: 'day', action: 'notify' });
     for (let run = 1; run <= 9; run += 1)
       await people.robo.agents.runEvent({
         ...{ projectId, runId: `dear-${run}`, kind: 'heartbeat' },
         usage: { model: 'dear', costMicros: highest },
       });
-    expect(await sums()).toMatchObject([{ costMicros: Number.MAX_SAFE_INTEGER, runs: 10 }]);
+    expect(await listSums()).toMatchObject([{ costMicros: Number.MAX_SAFE_INTEGER, runs: 10 }]);
     const [budget] = (await people.ana.budgets.list({})).items;
     expect(budget?.spentMicros).toBe(Number.MAX_SAFE_INTEGER);
   });
@@ -124,14 +125,14 @@ describe('prices', () => {
     await people.ana.usage.prices.set({ model: 'acme-1', ...prices, validFrom: '2020-01-01' });
     await people.ana.usage.prices.set({ model: 'acme', inputMicros: 1, outputMicros: 1 });
     await renew({ model: 'acme-1-fast', inputTokens: 1_000, outputTokens: 100, cachedTokens: 50 });
-    expect((await sums())[0]?.costMicros).toBe(2_000 + 1_000 + 10);
+    expect((await listSums())[0]?.costMicros).toBe(2_000 + 1_000 + 10);
     await renew({ model: 'acme-1-fast', inputTokens: 1_000, costMicros: 17 });
-    expect((await sums())[0]?.costMicros).toBe(17);
+    expect((await listSums())[0]?.costMicros).toBe(17);
   });
 
   it('are the built-in ones unless the organization has its own', async () => {
     await renew({ model: 'claude-sonnet-4-20250514', inputTokens: 1_000_000 });
-    expect((await sums())[0]?.costMicros).toBe(3_000_000);
+    expect((await listSums())[0]?.costMicros).toBe(3_000_000);
     const listed = (await people.dan.usage.prices.list({ limit: 200 })).items;
     expect(listed.find(({ model }) => model === 'claude-sonnet-4')).toMatchObject({ source: 'default' });
     await expect(
@@ -145,7 +146,7 @@ describe('prices', () => {
       ...{ model: 'gpt-5', inputMicros: 0, outputMicros: 99_000_000, validFrom: '2090-01-01' },
     });
     await renew({ model: 'gpt-5', outputTokens: 2_000 });
-    expect((await sums())[0]?.costMicros).toBe(20_000);
+    expect((await listSums())[0]?.costMicros).toBe(20_000);
   });
 
   it('have pages', async () => {
@@ -175,7 +176,7 @@ describe('usage.summary', () => {
           : (await people.dan.usage.summary({ groupBy, cursor: first.nextCursor })).items;
       expect([...first.items, ...rest]).toEqual(whole.items);
     }
-    expect((await sums('agent'))[0]).toMatchObject({ runs: 2, costMicros: 200, inputTokens: 5 });
+    expect((await listSums('agent'))[0]).toMatchObject({ runs: 2, costMicros: 200, inputTokens: 5 });
   });
 
   it('sums each week from its Monday, newest first', async () => {
@@ -221,13 +222,13 @@ describe('usage.summary', () => {
 
   it('counts landed stories, and divides their cost', async () => {
     await renew({ model: 'm', costMicros: 101 });
-    expect((await sums('project'))[0]).toMatchObject({ landed: 0, costPerLanded: null });
+    expect((await listSums('project'))[0]).toMatchObject({ landed: 0, costPerLanded: null });
     await world.rows(
       `update stories set status = 'done', completed_at = now() where org_id = $1 and id = any ($2::uuid[])`,
       people.orgId,
       stories,
     );
-    expect((await sums('project'))[0]).toMatchObject({ landed: 1, costPerLanded: 101 });
+    expect((await listSums('project'))[0]).toMatchObject({ landed: 1, costPerLanded: 101 });
   });
 
   it('leaves out other days, and projects that the caller may not see', async () => {
@@ -235,7 +236,7 @@ describe('usage.summary', () => {
     const early = { from: '2020-01-01T00:00:00.000Z', to: '2020-02-01T00:00:00.000Z' };
     expect((await people.dan.usage.summary({ groupBy: 'day', ...early })).items).toEqual([]);
     await world.rows(`update projects set visibility = 'private' where org_id = $1`, people.orgId);
-    expect(await sums()).toEqual([]);
+    expect(await listSums()).toEqual([]);
     await expect(people.dan.usage.summary({ groupBy: 'day', projectId })).rejects.toMatchObject({
       status: 404,
     });

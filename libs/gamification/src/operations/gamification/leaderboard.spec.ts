@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type PersonOf, useWorld } from '@muster/testing';
-import { syncAllPoints, done, writeActivity, project } from '../../../test/activity.ts';
+import { syncAllPoints, done, writeActivity, createProject } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });
@@ -88,8 +88,8 @@ describe('a leaderboard', () => {
   it('is of one project, of the members of one team, or of both', async () => {
     const { orgId, ana, ben, chloe } = await world.org();
     const [web, docs] = [
-      await project(world, orgId, 'WEB', 'org'),
-      await project(world, orgId, 'DOCS', 'org'),
+      await createProject(world, orgId, 'WEB', 'org'),
+      await createProject(world, orgId, 'DOCS', 'org'),
     ];
     const teamId = newId();
     await world.rows('insert into teams (org_id, id, name) values ($1, $2, $3)', orgId, teamId, 'Web');
@@ -139,10 +139,10 @@ describe('a leaderboard', () => {
   it('of a project that is hidden, or of no project or team, is not found', async () => {
     const { orgId, ana, chloe } = await world.org();
     const others = await world.org();
-    const hidden = await project(world, orgId, 'HID', 'private');
-    const foreign = await project(world, others.orgId, 'FOR', 'org');
+    const hidden = await createProject(world, orgId, 'HID', 'private');
+    const foreign = await createProject(world, others.orgId, 'FOR', 'org');
     const bound = await world.token(orgId, ana.me.memberId, {
-      projectIds: [await project(world, orgId, 'WEB', 'org')],
+      projectIds: [await createProject(world, orgId, 'WEB', 'org')],
     });
     expect(await ranks(ana, { period: 'week', projectId: hidden })).toEqual([]);
     for (const who of [chloe, bound])

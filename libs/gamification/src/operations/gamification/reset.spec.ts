@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type PeopleOf, useWorld } from '@muster/testing';
-import { syncAllPoints, done, writeActivity, pointsOf, reopened } from '../../../test/activity.ts';
+import { syncAllPoints, done, writeActivity, getPoints, reopenedActivity } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });
@@ -24,7 +24,7 @@ describe('a reset', () => {
   it('takes everybody to nothing, and says so in the activity', async () => {
     const { orgId, ana, ben } = await counted();
     expect(await ben.gamification.reset({ confirm: true })).toEqual({ reset: 2 });
-    expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([0, 0]);
+    expect(await Promise.all([ana, ben].map(getPoints))).toEqual([0, 0]);
     expect((await ana.gamification.profile()).profile).toMatchObject({
       streakDays: 0,
       rank: null,
@@ -43,7 +43,7 @@ describe('a reset', () => {
   it('of one member leaves the others theirs', async () => {
     const { ana, ben } = await counted();
     expect(await ben.gamification.reset({ memberId: ana.me.memberId, confirm: true })).toEqual({ reset: 1 });
-    expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([0, 10]);
+    expect(await Promise.all([ana, ben].map(getPoints))).toEqual([0, 10]);
   });
 
   it('holds for what was not counted yet, and not for what comes after', async () => {
@@ -51,14 +51,14 @@ describe('a reset', () => {
     await writeActivity(world, orgId, done(ana));
     await ben.gamification.reset({ confirm: true });
     await syncAllPoints(world, orgId);
-    expect(await pointsOf(ana)).toBe(0);
+    expect(await getPoints(ana)).toBe(0);
     const storyId = newId();
     await writeActivity(world, orgId, done(ana, storyId));
     await syncAllPoints(world, orgId);
     expect((await ana.gamification.profile()).profile).toMatchObject({ points: 10, streakDays: 1, rank: 1 });
-    await writeActivity(world, orgId, reopened(ana, storyId));
+    await writeActivity(world, orgId, reopenedActivity(ana, storyId));
     await syncAllPoints(world, orgId);
-    expect(await pointsOf(ana)).toBe(0);
+    expect(await getPoints(ana)).toBe(0);
   });
 
   it('leaves nothing to be taken back of what was given before it', async () => {
@@ -67,9 +67,9 @@ describe('a reset', () => {
     await writeActivity(world, orgId, done(ana, storyId));
     await syncAllPoints(world, orgId);
     await ben.gamification.reset({ confirm: true });
-    await writeActivity(world, orgId, done(ana), reopened(ana, storyId), done(ana, storyId));
+    await writeActivity(world, orgId, done(ana), reopenedActivity(ana, storyId), done(ana, storyId));
     await syncAllPoints(world, orgId);
-    expect(await pointsOf(ana)).toBe(20);
+    expect(await getPoints(ana)).toBe(20);
   });
 
   it('takes turns with a count, so that nothing of before comes in after it', async () => {
@@ -82,7 +82,7 @@ describe('a reset', () => {
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
     await syncAllPoints(world, orgId);
-    expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([0, 0]);
+    expect(await Promise.all([ana, ben].map(getPoints))).toEqual([0, 0]);
   });
 
   it('is for admins, wants to be confirmed, and knows its members', async () => {
@@ -95,6 +95,6 @@ describe('a reset', () => {
       await expect(ana.gamification.reset({ memberId, confirm: true })).rejects.toMatchObject({
         status: 404,
       });
-    expect(await pointsOf(ana)).toBe(20);
+    expect(await getPoints(ana)).toBe(20);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
-import { syncAllPoints, done, writeActivity, jobs, pointsOf } from '../../../test/activity.ts';
+import { syncAllPoints, done, writeActivity, listJobs, getPoints } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });
@@ -12,7 +12,7 @@ describe('asking for a count', () => {
     const asked = await ana.gamification.sync();
     expect(asked).toEqual({ jobId: expect.any(String), state: 'queued', syncedAt: null });
     expect(await ben.gamification.sync()).toEqual(asked);
-    expect(await jobs(world, orgId)).toEqual([{ payload: {} }]);
+    expect(await listJobs(world, orgId)).toEqual([{ payload: {} }]);
   });
 
   it('is one job too where two ask at once', async () => {
@@ -29,7 +29,7 @@ describe('asking for a count', () => {
       outcome.status === 'fulfilled' ? outcome.value.jobId : String(outcome.reason),
     );
     expect(new Set(jobIds).size).toBe(1);
-    expect(await jobs(world, orgId)).toHaveLength(1);
+    expect(await listJobs(world, orgId)).toHaveLength(1);
   });
 
   it('is done at once when there is nothing to count, and asks anew when there is', async () => {
@@ -46,7 +46,7 @@ describe('asking for a count', () => {
     const again = await ana.gamification.sync();
     expect(again.state).toBe('queued');
     expect(again.jobId).not.toBe(jobId);
-    expect(await jobs(world, orgId)).toHaveLength(2);
+    expect(await listJobs(world, orgId)).toHaveLength(2);
   });
 
   it('asks again for a job that was lost', async () => {
@@ -57,7 +57,7 @@ describe('asking for a count', () => {
       orgId,
     );
     expect((await ana.gamification.sync()).jobId).not.toBe(jobId);
-    expect(await jobs(world, orgId)).toHaveLength(2);
+    expect(await listJobs(world, orgId)).toHaveLength(2);
   });
 
   it('is nothing for viewers', async () => {
@@ -90,9 +90,9 @@ describe('where the policy switches gamification off', () => {
     });
     expect(await ana.gamification.leaderboard({ period: 'all' })).toEqual({ items: [], nextCursor: null });
     expect(await ana.gamification.sync()).toMatchObject({ state: 'done' });
-    expect(await jobs(world, orgId)).toHaveLength(1);
+    expect(await listJobs(world, orgId)).toHaveLength(1);
     await switchOn(true);
     await syncAllPoints(world, orgId);
-    expect(await pointsOf(ana)).toBe(20);
+    expect(await getPoints(ana)).toBe(20);
   });
 });

@@ -22,7 +22,7 @@ const seen = async (who: PersonOf<typeof world>, params: Params = {}) =>
   (await who.activity.list(params)).items.map((item) => item.id);
 
 /** Reads all pages and returns the items of each. */
-async function pages(who: PersonOf<typeof world>, params: Params) {
+async function readAllPages(who: PersonOf<typeof world>, params: Params) {
   const all = [];
   let cursor: string | undefined;
   do {
@@ -193,7 +193,7 @@ describe('activity.list', () => {
           const entry = entries[index];
           return entry !== undefined && alsoFits?.(entry) === true && (both || fits?.(entry) === true);
         });
-        const got = await pages(dan, { ...merged, limit: 7 });
+        const got = await readAllPages(dan, { ...merged, limit: 7 });
         expect({ one, other, got: got.flat() }).toEqual({ one, other, got: expected.reverse() });
       }
     }
@@ -220,11 +220,13 @@ describe('activity.list', () => {
       ...(await happen(rare)),
     ];
     const expected = [ids.at(-1), ids[1], ids[0]];
-    const found = await pages(people.ana, { kinds: ['project.created'] });
+    const found = await readAllPages(people.ana, { kinds: ['project.created'] });
     expect(found).toEqual([expected.slice(0, 1), expected.slice(1)]);
-    expect((await pages(people.dan, { kinds: ['project.created'], limit: 1 })).flat()).toEqual(expected);
-    expect((await pages(people.dan, { kinds: ['project.deleted'] })).flat()).toEqual([]);
-    const all = await pages(people.dan, { limit: 200 });
+    expect((await readAllPages(people.dan, { kinds: ['project.created'], limit: 1 })).flat()).toEqual(
+      expected,
+    );
+    expect((await readAllPages(people.dan, { kinds: ['project.deleted'] })).flat()).toEqual([]);
+    const all = await readAllPages(people.dan, { limit: 200 });
     expect(all.flat()).toEqual([...ids].reverse());
     expect(all.slice(0, -1).every((page) => page.length === 200)).toBe(true);
   });

@@ -18,7 +18,7 @@ interface Entry {
   readonly at: string;
 }
 
-async function leave(entries: readonly Entry[]): Promise<string[]> {
+async function insertAuditEntries(entries: readonly Entry[]): Promise<string[]> {
   const ids = entries.map(() => newId());
   for (const [index, { by, operation, outcome, at }] of entries.entries()) {
     await world.rows(
@@ -46,7 +46,7 @@ async function leave(entries: readonly Entry[]): Promise<string[]> {
 
 type Params = Parameters<PersonOf<typeof world>['audit']['list']>[0];
 
-async function pages(who: PersonOf<typeof world>, params: Params): Promise<string[]> {
+async function readAllPages(who: PersonOf<typeof world>, params: Params): Promise<string[]> {
   const all = [];
   let cursor: string | undefined;
   do {
@@ -70,7 +70,7 @@ describe('audit.list', () => {
       outcome: index % 5 === 0 ? 'denied' : 'allowed',
       at: new Date(Date.UTC(2026, 0, 1, 0, index * 3)).toISOString(),
     }));
-    const ids = await leave(entries);
+    const ids = await insertAuditEntries(entries);
     const [from, to] = [entries[9]?.at ?? '', entries[27]?.at ?? ''];
     const filters: [Params, (entry: Entry) => boolean][] = [
       [{ actorId: chloe.me.memberId }, (entry) => entry.by.me.memberId === chloe.me.memberId],
@@ -89,17 +89,17 @@ describe('audit.list', () => {
         const expected = ids.filter((_, index) =>
           entries.slice(index, index + 1).every((entry) => fits(entry) && alsoFits(entry)),
         );
-        expect(await pages(ana, { ...params, ...more })).toEqual(expected.reverse());
+        expect(await readAllPages(ana, { ...params, ...more })).toEqual(expected.reverse());
       }
       const expected = ids.filter((_, index) => entries.slice(index, index + 1).every(fits));
-      expect(await pages(people.ben, params)).toEqual(expected.reverse());
+      expect(await readAllPages(people.ben, params)).toEqual(expected.reverse());
     }
-    expect(await pages(ana, {})).toEqual(ids.reverse());
+    expect(await readAllPages(ana, {})).toEqual(ids.reverse());
   });
 
   it('shows entries whole', async () => {
     const { robo, chloe, ana } = people;
-    const [id] = await leave([
+    const [id] = await insertAuditEntries([
       { by: robo, operation: 'stories.delete', outcome: 'denied', at: '2026-01-01T00:00:00.000Z' },
     ]);
     const page = await ana.audit.list();
@@ -126,7 +126,7 @@ describe('audit.list', () => {
   });
 
   it('is for admins with a token for it, of their own organization', async () => {
-    await leave([
+    await insertAuditEntries([
       { by: people.ana, operation: 'stories.delete', outcome: 'allowed', at: '2026-01-01T00:00:00.000Z' },
     ]);
     const writer = await world.token(people.orgId, people.ana.me.memberId, { scopes: ['write'] });
@@ -140,7 +140,7 @@ describe('audit.list', () => {
 it.each(['activity', 'audit'])(
   '%s takes no change and no removal, also not from the service itself',
   async (table) => {
-    await leave([
+    await insertAuditEntries([
       { by: people.ana, operation: 'stories.delete', outcome: 'allowed', at: '2026-01-01T00:00:00.000Z' },
     ]);
     for (const sql of [`update ${table} set id = id`, `delete from ${table}`, `truncate ${table}`]) {

@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 /** Returns the names of members who have the broadcast in their inbox. */
-const told = async (): Promise<string[]> =>
+const listNotifiedMembers = async (): Promise<string[]> =>
   (
     await world.rows<{ name: string }>(
       `select m.name from notifications n join members m on m.org_id = n.org_id and m.id = n.member_id
@@ -34,7 +34,7 @@ const told = async (): Promise<string[]> =>
       people.orgId,
     )
   ).map(({ name }) => name);
-const messages = async (
+const listBroadcasts = async (
   who: PersonOf<typeof world>,
   params: { projectId?: string; includeExpired?: boolean } = {},
 ) => (await who.broadcasts.list(params)).items.map((item) => item.message);
@@ -87,7 +87,7 @@ describe('broadcasts.send', () => {
       createdAt: expect.any(String),
       updatedAt: broadcast.createdAt,
     });
-    expect([recipients, await told()]).toEqual([4, ['Ben', 'Chloé', 'Dan', 'Eve']]);
+    expect([recipients, await listNotifiedMembers()]).toEqual([4, ['Ben', 'Chloé', 'Dan', 'Eve']]);
     expect((await dan.notifications.list()).items).toMatchObject([
       {
         kind: 'broadcast',
@@ -112,13 +112,13 @@ describe('broadcasts.send', () => {
     for (const [to, whom] of cases) {
       await world.rows('delete from notifications where org_id = $1', orgId);
       const { recipients } = await chloe.broadcasts.send({ message: JSON.stringify(to), ...to });
-      expect([to, recipients, await told()]).toEqual([to, whom.length, whom]);
+      expect([to, recipients, await listNotifiedMembers()]).toEqual([to, whom.length, whom]);
     }
     const [project, team, both] = cases.map(([to]) => JSON.stringify(to));
-    expect(await messages(chloe)).toEqual([both, team, project]);
-    expect(await messages(eve)).toEqual([team]);
-    for (const who of [ana, ben, dan]) expect(await messages(who)).toEqual([project]);
-    expect(await messages(chloe, { projectId: 'HID' })).toEqual([both, project]);
+    expect(await listBroadcasts(chloe)).toEqual([both, team, project]);
+    expect(await listBroadcasts(eve)).toEqual([team]);
+    for (const who of [ana, ben, dan]) expect(await listBroadcasts(who)).toEqual([project]);
+    expect(await listBroadcasts(chloe, { projectId: 'HID' })).toEqual([both, project]);
   });
 
   it("keeps a team's message out of what others may read", async () => {
@@ -134,7 +134,7 @@ describe('broadcasts.send', () => {
     await people.ana.broadcasts.send({ message });
     const [{ body } = { body: '' }] = (await people.dan.notifications.list()).items;
     expect([Array.from(body).length, body.at(-1)]).toEqual([280, '…']);
-    expect(await messages(people.dan)).toEqual([message]);
+    expect(await listBroadcasts(people.dan)).toEqual([message]);
   });
 
   it('is for admins to everybody, for contributors to a project, and for every member to a team', async () => {
@@ -183,7 +183,7 @@ describe('broadcasts.send', () => {
       status: 422,
       reason: 'archived',
     });
-    expect(await told()).toEqual([]);
+    expect(await listNotifiedMembers()).toEqual([]);
   });
 
   it.each([
@@ -216,8 +216,8 @@ describe('broadcasts.list', () => {
       people.orgId,
     );
     await ana.broadcasts.send({ message: 'new', expiresInSeconds: 60 });
-    expect(await messages(dan)).toEqual(['new']);
-    expect(await messages(dan, { includeExpired: true })).toEqual(['new', 'old']);
+    expect(await listBroadcasts(dan)).toEqual(['new']);
+    expect(await listBroadcasts(dan, { includeExpired: true })).toEqual(['new', 'old']);
   });
 
   it('answers a hidden project like none, and what was sent into one that is hidden now is hidden', async () => {
@@ -228,7 +228,7 @@ describe('broadcasts.list', () => {
       orgId,
       chloe.me.memberId,
     );
-    expect(await messages(chloe)).toEqual([]);
+    expect(await listBroadcasts(chloe)).toEqual([]);
     for (const hidden of [projectId, newId(), 'NONE']) {
       await expect(chloe.broadcasts.list({ projectId: hidden })).rejects.toMatchObject({ status: 404 });
     }
@@ -237,6 +237,6 @@ describe('broadcasts.list', () => {
   it('shows nothing of another organization', async () => {
     await people.ana.broadcasts.send({ message: 'x' });
     const foreign = await world.org();
-    expect(await messages(foreign.ana)).toEqual([]);
+    expect(await listBroadcasts(foreign.ana)).toEqual([]);
   });
 });

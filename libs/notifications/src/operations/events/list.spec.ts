@@ -20,7 +20,7 @@ type Params = Parameters<PersonOf<typeof world>['events']['list']>[0];
 const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id);
 
 /** Reads all entries after a position of the stream, in pages of `limit` items. */
-async function walk(who: PersonOf<typeof world>, { after, ...params }: Params & { limit: number }) {
+async function readAllPages(who: PersonOf<typeof world>, { after, ...params }: Params & { limit: number }) {
   const seen = [];
   let place = after;
   for (;;) {
@@ -34,7 +34,7 @@ async function walk(who: PersonOf<typeof world>, { after, ...params }: Params & 
 describe('events.list', () => {
   it('walks from the oldest event to the newest, and goes on from its cursor', async () => {
     const written = await happen({}, { by: people.robo }, {}, {}, {});
-    const first = await walk(people.dan, { limit: 2 });
+    const first = await readAllPages(people.dan, { limit: 2 });
     expect(ids(first.seen)).toEqual(written);
     expect(registry.events.list.result.shape.items.parse(first.seen)).toEqual(first.seen);
 
@@ -94,9 +94,9 @@ describe('events.list', () => {
     const inWeb = (entry: { projectId: string }) => entry.projectId === web.projectId;
 
     for (const projectId of ['WEB', 'web', web.projectId])
-      expect(ids((await walk(people.dan, { projectId, limit: 4 })).seen)).toEqual(fitting(inWeb));
+      expect(ids((await readAllPages(people.dan, { projectId, limit: 4 })).seen)).toEqual(fitting(inWeb));
     const wanted: Params = { projectId: 'WEB', kinds: ['comment.created', 'spec.updated'] };
-    expect(ids((await walk(people.dan, { ...wanted, limit: 4 })).seen)).toEqual(
+    expect(ids((await readAllPages(people.dan, { ...wanted, limit: 4 })).seen)).toEqual(
       fitting((entry) => inWeb(entry) && entry.kind !== 'story.updated'),
     );
     const [, , third] = (await people.dan.events.list({ projectId: 'WEB' })).items;

@@ -8,7 +8,7 @@ import {
   arrangeRole,
   type ArrangedStory,
   type EmittedEvent,
-  emitting,
+  createEmitHandler,
 } from '../../../test/events.ts';
 import { maxMarkedPerStatement } from '../../data/notifications.ts';
 import { notificationReaction } from '../../notify.ts';
@@ -37,23 +37,24 @@ const about = ({ story }: ArrangedStory, memberId: string): Record<'mention' | '
 });
 
 /** Ana causes notifications of these kinds for a member, with one operation each. */
-async function tell(
+async function emitKinds(
   who: PersonOf<typeof world>,
   kinds: readonly ('mention' | 'assigned')[],
   where = place,
 ): Promise<void> {
-  for (const kind of kinds) await world.call(people.ana, emitting([about(where, who.me.memberId)[kind]]), {});
+  for (const kind of kinds)
+    await world.call(people.ana, createEmitHandler([about(where, who.me.memberId)[kind]]), {});
 }
-const ids = async (
+const listIds = async (
   who: PersonOf<typeof world>,
   params: { unreadOnly?: boolean; kinds?: NotificationKind[] } = {},
 ) => (await who.notifications.list(params)).items.map((item) => item.id);
-const unread = async (who: PersonOf<typeof world>) => (await who.notifications.unreadCount()).unread;
+const countUnread = async (who: PersonOf<typeof world>) => (await who.notifications.unreadCount()).unread;
 
 describe('notifications.list', () => {
   it('pages through the inbox, newest first, whatever comes meanwhile', async () => {
     const { chloe } = people;
-    await tell(chloe, ['mention', 'assigned', 'mention', 'assigned', 'mention']);
+    await emitKinds(chloe, ['mention', 'assigned', 'mention', 'assigned', 'mention']);
     const all = await chloe.notifications.list();
     expect(registry.notifications.list.result.parse(all)).toEqual(all);
     expect(all.items.map((item) => item.createdAt)).toEqual(
@@ -65,21 +66,21 @@ describe('notifications.list', () => {
       const page = await chloe.notifications.list({ limit: 2, ...(cursor !== undefined && { cursor }) });
       seen.push(...page.items.map((item) => item.id));
       cursor = page.nextCursor ?? undefined;
-      await tell(chloe, ['mention']);
+      await emitKinds(chloe, ['mention']);
     } while (cursor !== undefined);
     expect(seen).toEqual(all.items.map((item) => item.id));
   });
 
   it('shows what was asked for: the unread, some kinds, or both', async () => {
     const { chloe } = people;
-    await tell(chloe, ['mention', 'assigned', 'mention', 'assigned']);
-    const [assigned, mention, olderAssigned, olderMention] = await ids(chloe);
+    await emitKinds(chloe, ['mention', 'assigned', 'mention', 'assigned']);
+    const [assigned, mention, olderAssigned, olderMention] = await listIds(chloe);
     await chloe.notifications.markRead({ notificationIds: [mention ?? '', olderAssigned ?? ''] });
-    expect(await ids(chloe, { unreadOnly: true })).toEqual([assigned, olderMention]);
-    expect(await ids(chloe, { kinds: ['mention'] })).toEqual([mention, olderMention]);
-    expect(await ids(chloe, { kinds: ['mention', 'assigned', 'mention'] })).toEqual(await ids(chloe));
-    expect(await ids(chloe, { kinds: ['mention'], unreadOnly: true })).toEqual([olderMention]);
-    expect(await ids(chloe, { kinds: ['handoff'] })).toEqual([]);
+    expect(await listIds(chloe, { unreadOnly: true })).toEqual([assigned, olderMention]);
+    expect(await listIds(chloe, { kinds: ['mention'] })).toEqual([mention, olderMention]);
+    expect(await listIds(chloe, { kinds: ['mention', 'assigned', 'mention'] })).toEqual(await listIds(chloe));
+    expect(await listIds(chloe, { kinds: ['mention'], unreadOnly: true })).toEqual([olderMention]);
+    expect(await listIds(chloe, { kinds: ['handoff'] })).toEqual([]);
     const page = await chloe.notifications.list({ kinds: ['mention', 'assigned'], limit: 3 });
     expect(page.items.map((item) => item.id)).toEqual([assigned, mention, olderAssigned]);
     const rest = await chloe.notifications.list({
@@ -92,17 +93,17 @@ describe('notifications.list', () => {
 
   it("is the caller's own, also for a viewer, and the member's for an agent that the member let", async () => {
     const { chloe, dan, orgId } = people;
-    await tell(chloe, ['mention']);
-    await tell(dan, ['assigned']);
-    const reader = await world.token(orgId, chloe.me.memberId, { agent: 'Reader', inbox: true });
+    await emitKinds(chloe, ['mention']);
+    await emitKinds(dan, ['assigned']);
+    const reader = await world.token(orgId, chloe.me.memberId, { agent: 'Reader', mayReadInbox: true });
     expect((await reader.notifications.list()).items).toEqual((await chloe.notifications.list()).items);
     expect((await dan.notifications.list()).items.map((item) => item.kind)).toEqual(['assigned']);
   });
 
   it('is closed to an agent that the member did not let, and to be changed by no agent', async () => {
     const { chloe, robo, orgId } = people;
-    await tell(chloe, ['mention']);
-    const [one = ''] = await ids(chloe);
+    await emitKinds(chloe, ['mention']);
+    const [one = ''] = await listIds(chloe);
     const refused = { status: 403, reason: 'agents_may_not' };
     for (const read of [
       () => robo.notifications.list(),
@@ -110,7 +111,7 @@ describe('notifications.list', () => {
       () => robo.notifications.listPreferences(),
     ])
       await expect(read()).rejects.toMatchObject(refused);
-    const reader = await world.token(orgId, chloe.me.memberId, { agent: 'Reader', inbox: true });
+    const reader = await world.token(orgId, chloe.me.memberId, { agent: 'Reader', mayReadInbox: true });
     for (const agent of [robo, reader])
       for (const write of [
         () => agent.notifications.markRead({ notificationIds: [one] }),
@@ -118,16 +119,16 @@ describe('notifications.list', () => {
         () => agent.notifications.setPreference({ kind: 'mention', channel: 'email', enabled: false }),
       ])
         await expect(write()).rejects.toMatchObject(refused);
-    expect(await unread(chloe)).toBe(1);
+    expect(await countUnread(chloe)).toBe(1);
   });
 
   it('neither shows nor counts nor marks what is about a project that the member cannot see, as long as they cannot', async () => {
     const { chloe, dan, orgId } = people;
     const hidden = await arrangeStory(world, orgId, dan.me.memberId, { key: 'HID', visibility: 'private' });
     await arrangeRole(world, orgId, hidden.projectId, chloe.me.memberId, 'viewer');
-    await tell(chloe, ['mention']);
-    await tell(chloe, ['mention', 'assigned'], hidden);
-    const [secret = '', ...others] = await ids(chloe);
+    await emitKinds(chloe, ['mention']);
+    await emitKinds(chloe, ['mention', 'assigned'], hidden);
+    const [secret = '', ...others] = await listIds(chloe);
     expect(others).toHaveLength(2);
     await world.rows('delete from project_members where org_id = $1', orgId);
     const filters: { unreadOnly?: boolean; kinds?: NotificationKind[] }[] = [
@@ -136,7 +137,7 @@ describe('notifications.list', () => {
       { kinds: ['mention'] },
     ];
     for (const filter of filters) {
-      expect(await ids(chloe, filter)).toEqual([others[1]]);
+      expect(await listIds(chloe, filter)).toEqual([others[1]]);
     }
     expect(await chloe.notifications.unreadCount()).toMatchObject({
       unread: 1,
@@ -147,27 +148,27 @@ describe('notifications.list', () => {
     });
     expect(await chloe.notifications.markAllRead()).toEqual({ updated: 1, unread: 0 });
     await arrangeRole(world, orgId, hidden.projectId, chloe.me.memberId, 'viewer');
-    expect(await ids(chloe, { unreadOnly: true })).toEqual([secret, others[0]]);
-    expect(await unread(chloe)).toBe(2);
+    expect(await listIds(chloe, { unreadOnly: true })).toEqual([secret, others[0]]);
+    expect(await countUnread(chloe)).toBe(2);
   });
 
   it('shows a token that is bound to projects what is about those, and about none', async () => {
     const { ana, chloe, orgId } = people;
     const other = await arrangeStory(world, orgId, ana.me.memberId, { key: 'APP' });
-    await tell(chloe, ['mention']);
-    await tell(chloe, ['assigned'], other);
+    await emitKinds(chloe, ['mention']);
+    await emitKinds(chloe, ['assigned'], other);
     const bound = await world.token(orgId, chloe.me.memberId, { projectIds: [other.projectId] });
     expect((await bound.notifications.list()).items.map((item) => item.kind)).toEqual(['assigned']);
-    expect(await unread(bound)).toBe(1);
+    expect(await countUnread(bound)).toBe(1);
   });
 
   it('forgets a project with the project', async () => {
     const { chloe, orgId } = people;
-    await tell(chloe, ['mention']);
+    await emitKinds(chloe, ['mention']);
     await world.rows('delete from stories where org_id = $1', orgId);
     await world.rows('delete from projects where org_id = $1', orgId);
-    expect(await ids(chloe)).toEqual([]);
-    expect(await unread(chloe)).toBe(0);
+    expect(await listIds(chloe)).toEqual([]);
+    expect(await countUnread(chloe)).toBe(0);
     expect(await world.rows('select 1 from notification_counts where org_id = $1', orgId)).toEqual([]);
   });
 });
@@ -175,7 +176,7 @@ describe('notifications.list', () => {
 describe('notifications.unreadCount', () => {
   it('counts every kind', async () => {
     const { chloe, dan } = people;
-    await tell(chloe, ['mention', 'assigned', 'mention']);
+    await emitKinds(chloe, ['mention', 'assigned', 'mention']);
     const none = Object.fromEntries(notificationKinds.map((kind) => [kind, 0]));
     expect(await chloe.notifications.unreadCount()).toEqual({
       unread: 3,
@@ -188,8 +189,8 @@ describe('notifications.unreadCount', () => {
 describe('notifications.markRead', () => {
   it('marks each once, at the time of the database', async () => {
     const { chloe } = people;
-    await tell(chloe, ['mention', 'mention', 'mention']);
-    const [newest = '', second = ''] = await ids(chloe);
+    await emitKinds(chloe, ['mention', 'mention', 'mention']);
+    const [newest = '', second = ''] = await listIds(chloe);
     expect(await chloe.notifications.markRead({ notificationIds: [newest, newest] })).toEqual({
       updated: 1,
       unread: 2,
@@ -206,10 +207,10 @@ describe('notifications.markRead', () => {
   it("marks nothing where one is not the caller's", async () => {
     const { chloe, dan } = people;
     const foreign = await world.org();
-    await tell(chloe, ['mention']);
-    await tell(dan, ['mention']);
-    const [mine = ''] = await ids(chloe);
-    const [theirs = ''] = await ids(dan);
+    await emitKinds(chloe, ['mention']);
+    await emitKinds(dan, ['mention']);
+    const [mine = ''] = await listIds(chloe);
+    const [theirs = ''] = await listIds(dan);
     for (const other of [theirs, newId()]) {
       await expect(chloe.notifications.markRead({ notificationIds: [mine, other] })).rejects.toMatchObject({
         status: 404,
@@ -218,15 +219,15 @@ describe('notifications.markRead', () => {
     await expect(foreign.ana.notifications.markRead({ notificationIds: [mine] })).rejects.toMatchObject({
       status: 404,
     });
-    expect([await unread(chloe), await unread(dan)]).toEqual([1, 1]);
-    expect(await ids(chloe, { unreadOnly: true })).toEqual([mine]);
+    expect([await countUnread(chloe), await countUnread(dan)]).toEqual([1, 1]);
+    expect(await listIds(chloe, { unreadOnly: true })).toEqual([mine]);
   });
 
   it('counts once what two mark at once', async () => {
     const { chloe, orgId } = people;
     const phone = await world.token(orgId, chloe.me.memberId);
-    await tell(chloe, ['mention', 'mention', 'mention']);
-    const [one = '', two = '', three = ''] = await ids(chloe);
+    await emitKinds(chloe, ['mention', 'mention', 'mention']);
+    const [one = '', two = '', three = ''] = await listIds(chloe);
     const outcomes = await world.runUnderContention(
       { table: 'notifications', id: [one, two, three] },
       () => chloe.notifications.markRead({ notificationIds: [one, two] }),
@@ -237,7 +238,7 @@ describe('notifications.markRead', () => {
       outcome.status === 'fulfilled' ? outcome.value : { updated: NaN, unread: NaN },
     );
     expect(answers.reduce((sum, { updated }) => sum + updated, 0)).toBe(3);
-    expect(await unread(chloe)).toBe(0);
+    expect(await countUnread(chloe)).toBe(0);
     expect(
       await world.rows('select unread from notification_counts where org_id = $1', people.orgId),
     ).toEqual([{ unread: 0 }]);
@@ -245,24 +246,24 @@ describe('notifications.markRead', () => {
 
   it('loses no count of what arrives while it marks', async () => {
     const { chloe } = people;
-    await tell(chloe, ['mention', 'mention']);
-    const [one = ''] = await ids(chloe);
+    await emitKinds(chloe, ['mention', 'mention']);
+    const [one = ''] = await listIds(chloe);
     const outcomes = await world.runUnderContention<unknown>(
       { table: 'notification_counts', id: chloe.me.memberId, column: 'member_id' },
       () => chloe.notifications.markRead({ notificationIds: [one] }),
-      () => tell(chloe, ['mention']),
-      () => tell(chloe, ['mention']),
+      () => emitKinds(chloe, ['mention']),
+      () => emitKinds(chloe, ['mention']),
     );
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
-    expect(await unread(chloe)).toBe(3);
-    expect(await ids(chloe, { unreadOnly: true })).toHaveLength(3);
+    expect(await countUnread(chloe)).toBe(3);
+    expect(await listIds(chloe, { unreadOnly: true })).toHaveLength(3);
   });
 });
 
 describe('notifications.markAllRead', () => {
   it('writes each count once, however much it marks', async () => {
     const { chloe, orgId } = people;
-    await tell(chloe, ['mention', 'mention', 'mention', 'mention', 'assigned', 'assigned']);
+    await emitKinds(chloe, ['mention', 'mention', 'mention', 'mention', 'assigned', 'assigned']);
     const counts = () =>
       world.rows<{ kind: string; unread: number; changes: number }>(
         'select kind, unread, changes from notification_counts where org_id = $1 and member_id = $2 order by kind',
@@ -281,21 +282,21 @@ describe('notifications.markAllRead', () => {
 
   it('and whatever else marks leaves the counts right', async () => {
     const { chloe, orgId } = people;
-    await tell(chloe, ['mention', 'mention', 'assigned']);
+    await emitKinds(chloe, ['mention', 'mention', 'assigned']);
     await world.rows(
       `update notifications set read_at = now() where org_id = $1 and kind = 'mention'`,
       orgId,
     );
-    expect(await unread(chloe)).toBe(1);
+    expect(await countUnread(chloe)).toBe(1);
   });
 
   it('marks what there is, and again nothing', async () => {
     const { chloe, dan } = people;
-    await tell(chloe, ['mention', 'assigned']);
-    await tell(dan, ['mention']);
+    await emitKinds(chloe, ['mention', 'assigned']);
+    await emitKinds(dan, ['mention']);
     expect(await chloe.notifications.markAllRead()).toEqual({ updated: 2, unread: 0 });
     expect(await chloe.notifications.markAllRead()).toEqual({ updated: 0, unread: 0 });
-    expect(await unread(dan)).toBe(1);
+    expect(await countUnread(dan)).toBe(1);
   });
 
   it('marks more than one statement does', async () => {
@@ -315,18 +316,18 @@ describe('notifications.markAllRead', () => {
 
   it('leaves what came after the moment', async () => {
     const { chloe } = people;
-    await tell(chloe, ['mention', 'mention']);
+    await emitKinds(chloe, ['mention', 'mention']);
     await world.rows(
       `update notifications set created_at = created_at - interval '1 hour' where org_id = $1 and id = $2`,
       people.orgId,
-      (await ids(chloe))[1],
+      (await listIds(chloe))[1],
     );
     const [newer, older] = (await chloe.notifications.list()).items;
     expect(await chloe.notifications.markAllRead({ before: older?.createdAt ?? '' })).toEqual({
       updated: 1,
       unread: 1,
     });
-    expect(await ids(chloe, { unreadOnly: true })).toEqual([newer?.id]);
+    expect(await listIds(chloe, { unreadOnly: true })).toEqual([newer?.id]);
   });
 });
 
@@ -339,16 +340,16 @@ describe('notifications.snooze', () => {
 
   it('hides them from the list and the counts until their time, then they are unread', async () => {
     const { chloe } = people;
-    await tell(chloe, ['mention', 'assigned', 'mention']);
-    const [third = '', second = '', first = ''] = await ids(chloe);
+    await emitKinds(chloe, ['mention', 'assigned', 'mention']);
+    const [third = '', second = '', first = ''] = await listIds(chloe);
     await chloe.notifications.markRead({ notificationIds: [second] });
     const until = soon();
     expect(await chloe.notifications.snooze({ notificationIds: [third, second, third], until })).toEqual({
       updated: 2,
       unread: 1,
     });
-    expect(await ids(chloe)).toEqual([first]);
-    expect(await ids(chloe, { unreadOnly: true, kinds: ['mention'] })).toEqual([first]);
+    expect(await listIds(chloe)).toEqual([first]);
+    expect(await listIds(chloe, { unreadOnly: true, kinds: ['mention'] })).toEqual([first]);
     expect(await counts(chloe)).toMatchObject({ mention: 1, assigned: 0 });
     const hidden = (await chloe.notifications.list({ snoozed: true })).items;
     expect(hidden).toMatchObject([
@@ -356,15 +357,15 @@ describe('notifications.snooze', () => {
       { id: second, readAt: null, snoozedUntil: until },
     ]);
     await comeDue();
-    expect(await ids(chloe, { unreadOnly: true })).toEqual([third, second, first]);
+    expect(await listIds(chloe, { unreadOnly: true })).toEqual([third, second, first]);
     expect(await counts(chloe)).toMatchObject({ mention: 2, assigned: 1 });
     expect((await chloe.notifications.list({ snoozed: true })).items).toEqual([]);
   });
 
   it('brings them back with null, takes another time, and shows them once they are read', async () => {
     const { chloe } = people;
-    await tell(chloe, ['mention', 'assigned']);
-    const [newer = '', older = ''] = await ids(chloe);
+    await emitKinds(chloe, ['mention', 'assigned']);
+    const [newer = '', older = ''] = await listIds(chloe);
     const snooze = (id: string, until: string | null) =>
       chloe.notifications.snooze({ notificationIds: [id], until });
     await snooze(newer, soon());
@@ -380,24 +381,24 @@ describe('notifications.snooze', () => {
       updated: 1,
       unread: 1,
     });
-    expect(await ids(chloe)).toEqual([newer, older]);
+    expect(await listIds(chloe)).toEqual([newer, older]);
   });
 
   it('is left alone by marking all as read', async () => {
     const { chloe } = people;
-    await tell(chloe, ['mention', 'assigned']);
-    const [newer = ''] = await ids(chloe);
+    await emitKinds(chloe, ['mention', 'assigned']);
+    const [newer = ''] = await listIds(chloe);
     await chloe.notifications.snooze({ notificationIds: [newer], until: soon() });
     expect(await chloe.notifications.markAllRead()).toEqual({ updated: 1, unread: 0 });
     await comeDue();
-    expect(await ids(chloe, { unreadOnly: true })).toEqual([newer]);
-    expect(await unread(chloe)).toBe(1);
+    expect(await listIds(chloe, { unreadOnly: true })).toEqual([newer]);
+    expect(await countUnread(chloe)).toBe(1);
   });
 
   it('refuses a time that is over or too far away, what is not in the inbox, and too many', async () => {
     const { chloe, ben } = people;
-    await tell(chloe, ['mention']);
-    const [id = ''] = await ids(chloe);
+    await emitKinds(chloe, ['mention']);
+    const [id = ''] = await listIds(chloe);
     const snooze = (who: PersonOf<typeof world>, until: string) =>
       who.notifications.snooze({ notificationIds: [id], until });
     for (const until of [soon(-60_000), soon(400 * 86_400_000)])
@@ -419,13 +420,13 @@ describe('notifications.snooze', () => {
       status: 422,
       body: { details: { reason: 'limit_exceeded', limit: 500 } },
     });
-    expect(await ids(chloe, { unreadOnly: true })).toEqual([id]);
+    expect(await listIds(chloe, { unreadOnly: true })).toEqual([id]);
   });
 
   it('keeps the counts right, whatever is marked at the same time', async () => {
     const { chloe } = people;
-    await tell(chloe, ['mention', 'assigned', 'mention']);
-    const notificationIds = await ids(chloe);
+    await emitKinds(chloe, ['mention', 'assigned', 'mention']);
+    const notificationIds = await listIds(chloe);
     await world.runUnderContention(
       { table: 'notifications', id: notificationIds[2] ?? '' },
       () => chloe.notifications.snooze({ notificationIds, until: soon() }),
@@ -433,7 +434,7 @@ describe('notifications.snooze', () => {
     );
     await comeDue();
     const shown = (await chloe.notifications.list({ unreadOnly: true })).items;
-    expect(await unread(chloe)).toBe(shown.length);
+    expect(await countUnread(chloe)).toBe(shown.length);
   });
 });
 

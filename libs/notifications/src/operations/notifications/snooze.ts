@@ -1,5 +1,5 @@
 import { badRequest, notFound, handle } from '@muster/runtime';
-import { maxSnoozed } from '@muster/contract';
+import { maxSnoozedNotifications } from '@muster/contract';
 import { registry } from '@muster/registry';
 import { getUnreadCounts, snoozeByIds } from '../../data/notifications.ts';
 
@@ -22,8 +22,8 @@ export const snooze = handle(
         { path: 'until', message: 'must be in the future, and at most a year away' },
       ]);
     if (found < ids.length) throw notFound();
-    if (until !== null && others + ids.length > maxSnoozed)
-      throw refuse('limit_exceeded', { limit: maxSnoozed });
+    if (until !== null && others + ids.length > maxSnoozedNotifications)
+      throw refuse('limit_exceeded', { limit: maxSnoozedNotifications });
     return { updated, unread };
   },
 );

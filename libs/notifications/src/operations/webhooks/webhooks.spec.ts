@@ -13,12 +13,12 @@ import { activity } from '../activity/handlers.ts';
 import { notifications } from '../notifications/handlers.ts';
 import { createWebhookHandlers } from './handlers.ts';
 
-const setUp = {
+const webhooksConfig = {
   networks: parseNetworks('10.0.0.0/8'),
   seals: createSecretCipher(['a key of this installation, for specs']),
   subjectUrl: undefined,
 };
-const webhooks = createWebhookHandlers(setUp);
+const webhooks = createWebhookHandlers(webhooksConfig);
 const world = useWorld({ activity, notifications, webhooks }, [notificationReaction]);
 
 let people: PeopleOf<typeof world>;

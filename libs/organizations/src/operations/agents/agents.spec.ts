@@ -11,7 +11,7 @@ beforeEach(async () => {
   people = await world.org();
 });
 
-const refused = (status: number, reason: string, details: object = {}) => ({
+const expectedRefusal = (status: number, reason: string, details: object = {}) => ({
   status,
   body: { details: { reason, ...details } },
 });
@@ -82,10 +82,10 @@ describe('agents.create', () => {
     'refuses %j, which is taken',
     async (params) => {
       const { chloe } = people;
-      await expect(chloe.agents.create(params)).rejects.toMatchObject(refused(409, 'already_exists'));
+      await expect(chloe.agents.create(params)).rejects.toMatchObject(expectedRefusal(409, 'already_exists'));
       // A retired agent keeps its name, because its past actions are recorded under it.
       await chloe.agents.retire({ agentId: people.robo.me.agentId ?? '' });
-      await expect(chloe.agents.create(params)).rejects.toMatchObject(refused(409, 'already_exists'));
+      await expect(chloe.agents.create(params)).rejects.toMatchObject(expectedRefusal(409, 'already_exists'));
     },
   );
 
@@ -103,7 +103,7 @@ describe('agents.create', () => {
       [robo, 'agents_may_not'],
       [bound, 'bound_token'],
     ] as const)
-      await expect(person.agents.create({ name: 'x' })).rejects.toMatchObject(refused(403, reason));
+      await expect(person.agents.create({ name: 'x' })).rejects.toMatchObject(expectedRefusal(403, reason));
   });
 
   it('stops at fifty that are not retired, also when two make the last one', async () => {
@@ -113,7 +113,7 @@ describe('agents.create', () => {
       orgId,
       chloe.me.memberId,
     );
-    const full = refused(422, 'limit_exceeded', { limit: 'agents', max: maxAgentsPerMember });
+    const full = expectedRefusal(422, 'limit_exceeded', { limit: 'agents', max: maxAgentsPerMember });
     await expect(chloe.agents.create({ name: 'a' })).rejects.toMatchObject(full);
     await chloe.agents.retire({ agentId: robo.me.agentId ?? '' });
     const outcomes = await world.runUnderContention(
@@ -149,7 +149,9 @@ describe('agents.list', () => {
     expect(await names(ben, { memberId: chloe.me.memberId })).toEqual(['Robo']);
     const writer = await world.token(orgId, ben.me.memberId, { scopes: ['write'] });
     for (const person of [writer, chloe])
-      await expect(names(person, { memberId: ana.me.memberId })).rejects.toMatchObject(refused(403, 'role'));
+      await expect(names(person, { memberId: ana.me.memberId })).rejects.toMatchObject(
+        expectedRefusal(403, 'role'),
+      );
     expect(await names(chloe)).toEqual(['Robo']);
     expect(await names(writer)).toEqual([]);
   });
@@ -200,7 +202,7 @@ describe('agents.retire', () => {
       [writer, 'not_own_agent'],
       [robo, 'agents_may_not'],
     ] as const)
-      await expect(retire(person)).rejects.toMatchObject(refused(403, reason));
+      await expect(retire(person)).rejects.toMatchObject(expectedRefusal(403, reason));
     expect(
       await world.rows(
         `select reason from audit where org_id = $1 and outcome = 'denied' order by seq`,

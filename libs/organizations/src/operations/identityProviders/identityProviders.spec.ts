@@ -4,11 +4,11 @@ import { type PeopleOf, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../../index.ts';
 import { createIdentityProviderHandlers } from './handlers.ts';
 
-const seals = createSecretCipher(['a key of this installation, for specs']);
+const secretCipher = createSecretCipher(['a key of this installation, for specs']);
 const world = useWorld({
   ...organizationsHandlers,
   identityProviders: createIdentityProviderHandlers({
-    ...{ seals, baseUrl: 'https://muster.example', networks: parseNetworks('10.0.0.0/8') },
+    ...{ seals: secretCipher, baseUrl: 'https://muster.example', networks: parseNetworks('10.0.0.0/8') },
   }),
 });
 let people: PeopleOf<typeof world>;
@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const okta = { issuer: 'https://acme.okta.example', clientId: 'muster', domains: ['Acme.example'] };
 const add = (more: object = {}) => people.ana.identityProviders.upsert({ ...okta, ...more });
-const checksAsked = async (): Promise<unknown[]> =>
+const listRequestedChecks = async (): Promise<unknown[]> =>
   (
     await world.rows<{ payload: unknown }>(
       `select payload from outbox where org_id = $1 and topic = 'identityProvider.check' order by id`,
@@ -36,7 +36,10 @@ const secretOf = async (id: string): Promise<string | null | undefined> => {
     id,
   );
   if (row === undefined || row.secret === null) return null;
-  return seals.decrypt({ organizationKey: row.key, name: `identity provider ${id} secret` }, row.secret);
+  return secretCipher.decrypt(
+    { organizationKey: row.key, name: `identity provider ${id} secret` },
+    row.secret,
+  );
 };
 
 describe('identityProviders.upsert', () => {
@@ -49,7 +52,7 @@ describe('identityProviders.upsert', () => {
       trustsAddresses: false,
     });
     expect(provider.domains[0]?.record.value).toMatch(/^muster-domain-proof=[\w-]{43}$/);
-    expect(await checksAsked()).toEqual([{ providerId: provider.id }]);
+    expect(await listRequestedChecks()).toEqual([{ providerId: provider.id }]);
     expect((await people.ben.identityProviders.list()).items).toEqual([provider]);
   });
 
@@ -165,7 +168,7 @@ describe('identityProviders.test', () => {
     const { provider: tested } = await people.ana.identityProviders.test({ providerId: provider.id });
     expect(tested).toMatchObject({ check: null, version: 1 });
     expect((await people.ana.identityProviders.list()).items[0]?.check).toBeNull();
-    expect(await checksAsked()).toHaveLength(2);
+    expect(await listRequestedChecks()).toHaveLength(2);
   });
 });
 

@@ -7,23 +7,23 @@ const world = useWorld(organizationsHandlers);
 
 const seats = (orgId: string, count: number) =>
   world.rows('update subscriptions set seats = $2 where org_id = $1', orgId, count);
-const expire = (orgId: string) =>
+const expireInvitations = (orgId: string) =>
   world.rows(`update invitations set expires_at = now() - interval '1 s' where org_id = $1`, orgId);
-const kinds = async (orgId: string): Promise<string[]> =>
+const listEventKinds = async (orgId: string): Promise<string[]> =>
   (await world.rows<{ kind: string }>('select kind from activity where org_id = $1 order by seq', orgId)).map(
     ({ kind }) => kind,
   );
-const mails = (orgId: string) =>
+const listMails = (orgId: string) =>
   world.rows<{ payload: unknown }>(
     `select payload from outbox where org_id = $1 and topic = 'invitation.mail' order by id`,
     orgId,
   );
-async function team({ orgId }: PeopleOf<typeof world>, name = 'Web'): Promise<string> {
+async function createTeam({ orgId }: PeopleOf<typeof world>, name = 'Web'): Promise<string> {
   const id = newId();
   await world.rows('insert into teams (org_id, id, name) values ($1, $2, $3)', orgId, id, name);
   return id;
 }
-async function project({ orgId }: PeopleOf<typeof world>, key: string): Promise<string> {
+async function createProject({ orgId }: PeopleOf<typeof world>, key: string): Promise<string> {
   const id = newId();
   await world.rows(
     `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, $3, 'P', 'private', 'hosted')`,
@@ -38,7 +38,7 @@ describe('members.invite', () => {
   it('writes an invitation that is good for a week, and has its e-mail sent', async () => {
     const people = await world.org();
     const { ben, orgId } = people;
-    const [teamId, projectId] = [await team(people), await project(people, 'WEB')];
+    const [teamId, projectId] = [await createTeam(people), await createProject(people, 'WEB')];
     const { invitation } = await ben.members.invite({
       email: 'Noor@Example.com',
       role: 'viewer',
@@ -57,8 +57,8 @@ describe('members.invite', () => {
     });
     expect(Date.parse(invitation.expiresAt) - Date.parse(invitation.createdAt)).toBe(7 * 86_400_000);
     expect((await ben.invitations.list()).items).toEqual([invitation]);
-    expect(await mails(orgId)).toEqual([{ payload: { invitationId: invitation.id } }]);
-    expect(await kinds(orgId)).toEqual(['invitation.created']);
+    expect(await listMails(orgId)).toEqual([{ payload: { invitationId: invitation.id } }]);
+    expect(await listEventKinds(orgId)).toEqual(['invitation.created']);
   });
 
   it('keeps the address from those who may only look', async () => {
@@ -80,7 +80,7 @@ describe('members.invite', () => {
       status: 409,
       body: { details: { reason: 'already_exists', invitationId: invitation.id } },
     });
-    expect(await mails(orgId)).toHaveLength(1);
+    expect(await listMails(orgId)).toHaveLength(1);
   });
 
   it('invites somebody who was removed, or whose invitation was taken back', async () => {
@@ -101,9 +101,9 @@ describe('members.invite', () => {
     const { ana, ben, orgId } = people;
     const { invitation } = await ben.members.invite({
       email: 'noor@example.com',
-      teamIds: [await team(people)],
+      teamIds: [await createTeam(people)],
     });
-    await expire(orgId);
+    await expireInvitations(orgId);
     const renewed = await ana.members.invite({ email: 'Noor@example.com', role: 'admin' });
     expect(renewed.invitation).toMatchObject({
       id: invitation.id,
@@ -116,8 +116,8 @@ describe('members.invite', () => {
       version: 2,
     });
     expect((await ben.invitations.list()).items).toEqual([renewed.invitation]);
-    expect(await kinds(orgId)).toEqual(['invitation.created', 'invitation.renewed']);
-    expect(await mails(orgId)).toHaveLength(2);
+    expect(await listEventKinds(orgId)).toEqual(['invitation.created', 'invitation.renewed']);
+    expect(await listMails(orgId)).toHaveLength(2);
   });
 
   it('leaves it to the owner to invite an admin', async () => {
@@ -156,7 +156,7 @@ describe('members.invite', () => {
       body: { details: { reason: 'seats_exhausted', purchased: 4, used: 3, pending: 1 } },
     });
     await ben.members.invite({ email: 'viewer@example.com', role: 'viewer' });
-    await expire(orgId);
+    await expireInvitations(orgId);
     expect((await ben.members.invite({ email: 'elif@example.com' })).invitation.state).toBe('pending');
     // The expired invitation of Noor lost its seat to Elif.
     await expect(ben.members.invite({ email: 'noor@example.com' })).rejects.toMatchObject({
@@ -180,11 +180,11 @@ describe('members.invite', () => {
 
   it('knows no team and no project that is not there or of another organization', async () => {
     const [mine, theirs] = [await world.org(), await world.org()];
-    const foreign = { team: await team(theirs), project: await project(theirs, 'WEB') };
+    const foreign = { team: await createTeam(theirs), project: await createProject(theirs, 'WEB') };
     for (const into of [
       { teamIds: [newId()] },
       { teamIds: [foreign.team] },
-      { teamIds: [await team(mine), foreign.team] },
+      { teamIds: [await createTeam(mine), foreign.team] },
       { projectIds: [newId()] },
       { projectIds: [foreign.project] },
       { projectIds: ['WEB'] },
@@ -193,17 +193,17 @@ describe('members.invite', () => {
         status: 404,
       });
     }
-    expect(await kinds(mine.orgId)).toEqual([]);
+    expect(await listEventKinds(mine.orgId)).toEqual([]);
   });
 
   it('is not for a token that is bound to projects, also not into those', async () => {
     const people = await world.org();
-    const web = await project(people, 'WEB');
+    const web = await createProject(people, 'WEB');
     const bound = await world.token(people.orgId, people.ben.me.memberId, { projectIds: [web] });
     await expect(
       bound.members.invite({ email: 'noor@example.com', projectIds: [web] }),
     ).rejects.toMatchObject({ status: 403, reason: 'bound_token' });
-    expect(await kinds(people.orgId)).toEqual([]);
+    expect(await listEventKinds(people.orgId)).toEqual([]);
   });
 
   it.each(['noor', 'noor@', 'noor@example.com\nBcc: x@example.com', `${'x'.repeat(320)}@example.com`])(

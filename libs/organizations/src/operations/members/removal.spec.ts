@@ -57,7 +57,7 @@ async function arrangeHoldings({ orgId, ana, ben, chloe, robo }: PeopleOf<typeof
 }
 
 /** Returns the remaining records, by table and name. */
-const leftOf = async (orgId: string): Promise<string[]> => {
+const listRemainingHoldings = async (orgId: string): Promise<string[]> => {
   const rows = await world.rows<{ held: string }>(
     `select 'assignment ' || s.number || ' ' || coalesce(m.name, '-') || ' ' || coalesce(g.name, '-') as held
        from assignments a join stories s on s.org_id = a.org_id and s.id = a.target_id
@@ -107,7 +107,7 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
       orgId,
     );
     expect(acting).toEqual([{ name: 'Bert' }]);
-    expect(await leftOf(orgId)).toEqual(
+    expect(await listRemainingHoldings(orgId)).toEqual(
       [
         ...bensAlone,
         // If one of two assignees is removed, the other one stays.
@@ -135,7 +135,7 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
     for (const { me } of [chloe, ben])
       await arrangeAssignment(world, orgId, await arrangeStory(world, orgId, web), { memberId: me.memberId });
     expect(await goes(people)).toEqual({ deleted: true });
-    expect(await leftOf(orgId)).toEqual(['assignment 2 Ben -']);
+    expect(await listRemainingHoldings(orgId)).toEqual(['assignment 2 Ben -']);
   });
 
   it('ends the invitations they sent: whoever was let go lets nobody in', async () => {
@@ -284,7 +284,7 @@ describe('members.removeMember', () => {
       () => ana.members.removeMember({ memberId: ben.me.memberId }),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
-    const left = await leftOf(orgId);
+    const left = await listRemainingHoldings(orgId);
     expect(left.filter((held) => !/^(comment|review approved)/.test(held))).toEqual([]);
   });
 

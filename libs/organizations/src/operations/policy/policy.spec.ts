@@ -6,7 +6,7 @@ import { organizationsHandlers } from '../../index.ts';
 
 const world = useWorld(organizationsHandlers);
 
-const storedOf = async (orgId: string) =>
+const readStoredPolicy = async (orgId: string) =>
   (await world.rows<{ policy: unknown }>('select policy from orgs where id = $1', orgId))[0]?.policy;
 
 describe('policy.get', () => {
@@ -37,7 +37,7 @@ describe('policy.update', () => {
     expect(await ben.policy.update({ requiredApprovals: 2 })).toEqual({ policy });
     const { policy: back } = await ben.policy.update({ wipLimits: null, agentsMayReview: null });
     expect(back).toEqual({ ...policy, wipLimits: 'warn', version: 3 });
-    expect(await storedOf(orgId)).toEqual({ requiredApprovals: 2 });
+    expect(await readStoredPolicy(orgId)).toEqual({ requiredApprovals: 2 });
     const happened = await world.rows(
       'select kind, data, subject from activity where org_id = $1 order by seq',
       orgId,
@@ -59,9 +59,9 @@ describe('policy.update', () => {
     expect(await set('reported')).toMatchObject(reported);
     expect(await set('reported')).toMatchObject(reported);
     expect((await ana.policy.get()).policy).toMatchObject(reported);
-    expect(await storedOf(orgId)).toEqual({ mergeProof: 'reported' });
+    expect(await readStoredPolicy(orgId)).toEqual({ mergeProof: 'reported' });
     expect(await set(null)).toMatchObject({ ...reported, version: 3 });
-    expect(await storedOf(orgId)).toEqual({});
+    expect(await readStoredPolicy(orgId)).toEqual({});
   });
 
   it('has a version of its own, apart from the record of the organization', async () => {
@@ -84,7 +84,7 @@ describe('policy.update', () => {
       () => ben.policy.update({ wipLimits: 'off' }),
       () => ana.orgs.update({ name: 'New' }),
     );
-    expect(await storedOf(orgId)).toEqual({ requiredApprovals: 3, wipLimits: 'off' });
+    expect(await readStoredPolicy(orgId)).toEqual({ requiredApprovals: 3, wipLimits: 'off' });
     expect((await ana.policy.get()).policy.version).toBe(3);
     expect((await ana.session.identity()).org).toMatchObject({ name: 'New', version: 2 });
   });

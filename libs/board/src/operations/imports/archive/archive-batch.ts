@@ -42,7 +42,7 @@ export interface ArchiveWrites {
   readonly reviewers: RowOf<typeof reviews>[];
   readonly assignments: ImportedAssignment[];
   /** The notes about records, by importItemKey. */
-  readonly notes: Map<string, ImportedItem>;
+  readonly importedItems: Map<string, ImportedItem>;
 }
 
 export interface ArchiveBatch extends Pick<
@@ -117,7 +117,7 @@ export function findEarlierResult(
 }
 
 /** Notes the record of a line for later lines and puts. `isCreated` is false for a record that was there before. */
-export function noteRecord(
+export function recordImportedItem(
   { found, writes }: ArchiveBatch,
   kind: ImportItemKind,
   line: { readonly id: string },
@@ -132,7 +132,7 @@ export function noteRecord(
   const key = importItemKey(kind, line.id);
   found.set(key, recordId);
   const hash = hashLine(line);
-  writes.notes.set(key, {
+  writes.importedItems.set(key, {
     kind,
     externalId: line.id,
     recordId,
@@ -145,7 +145,7 @@ export function noteRecord(
 }
 
 /** Returns the marks of an imported record. */
-export const importMarks = ({ caller, current }: ArchiveBatch) => ({
+export const importColumns = ({ caller, current }: ArchiveBatch) => ({
   imported_by: caller.actor,
   imported_from: current.provider,
 });

@@ -13,20 +13,20 @@ const world = useWorld(boardHandlers);
 
 type Line = InputOf<typeof registry.imports.put>['items'][number];
 
-let original: PeopleOf<typeof world>;
+let originalOrg: PeopleOf<typeof world>;
 let people: PeopleOf<typeof world>;
 let lines: Record<string, unknown>[];
 let projectId: string;
 
 beforeEach(async () => {
-  original = await world.org({ policy: { requiredApprovals: 0 } });
-  await fillProject(world, original);
-  lines = await readArchiveLines(reader(original));
+  originalOrg = await world.org({ policy: { requiredApprovals: 0 } });
+  await fillProject(world, originalOrg);
+  lines = await readArchiveLines(createReader(originalOrg));
   people = await world.org({ policy: { requiredApprovals: 1, authorMayApprove: true } });
   ({ projectId } = await arrangeBoard(world, people.orgId));
 });
 
-const reader = ({ ana, orgId }: PeopleOf<typeof world>) => ({
+const createReader = ({ ana, orgId }: PeopleOf<typeof world>) => ({
   rows: world.rows,
   orgId,
   person: ana,
@@ -36,7 +36,7 @@ const withoutContracts = (listed: unknown) => ({
   ...(listed as object),
   ...{ contracts: null, contractVersions: null, contractsOfStories: null },
 });
-const lists = async (org: PeopleOf<typeof world>) => withoutIds(await readLists(reader(org)));
+const readOrgLists = async (org: PeopleOf<typeof world>) => withoutIds(await readLists(createReader(org)));
 const begin = async (person: PersonOf<typeof world> = people.ana) =>
   (await person.imports.begin({ projectId: 'WEB', provider: 'muster', name: 'Archive' })).import.id;
 const put = async (importId: string, items: object[], person: PersonOf<typeof world> = people.ana) =>
@@ -58,35 +58,35 @@ describe('an import of an archive', () => {
   it('equals the original in every list', async () => {
     const { results } = await importAll(lines);
     expect(results.filter(({ issues }) => issues.length > 0)).toEqual([]);
-    expect(await lists(people)).toEqual(await lists(original));
+    expect(await readOrgLists(people)).toEqual(await readOrgLists(originalOrg));
     expect(await wrongCounts(world, projectId)).toEqual([]);
   });
 
   it('differs if a field of a line is missing', async () => {
     const [story] = ofType('stories');
     await importAll(lines.map((line) => (line === story ? { ...line, labels: [] } : line)));
-    expect(await lists(people)).not.toEqual(await lists(original));
+    expect(await readOrgLists(people)).not.toEqual(await readOrgLists(originalOrg));
   });
 
   it('is the same in one put', async () => {
     await importAll(lines, people.ana, 200);
-    expect(await lists(people)).toEqual(await lists(original));
+    expect(await readOrgLists(people)).toEqual(await readOrgLists(originalOrg));
   });
 
   it('changes nothing when lines are repeated', async () => {
     const { importId } = await importAll(lines);
-    const before = await readLists(reader(people));
+    const before = await readLists(createReader(people));
     await expect(put(importId, lines)).rejects.toMatchObject({ status: 409 });
     const { results } = await importAll(lines);
     expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['unchanged']));
-    expect(await readLists(reader(people))).toEqual(before);
+    expect(await readLists(createReader(people))).toEqual(before);
   });
 
   it('goes on after a break', async () => {
     const importId = await begin();
     await put(importId, lines.slice(0, 20));
     await importAll(lines);
-    expect(await lists(people)).toEqual(await lists(original));
+    expect(await readOrgLists(people)).toEqual(await readOrgLists(originalOrg));
   });
 
   it('gives new numbers in a project with stories, and adds no columns', async () => {
@@ -120,7 +120,9 @@ describe('an import of an archive', () => {
     expect([removed, kept]).toEqual([4, []]);
     expect((await people.ana.epics.list({ projectId: 'WEB' })).items).toEqual([]);
     await importAll(lines);
-    expect(withoutContracts(await lists(people))).toEqual(withoutContracts(await lists(original)));
+    expect(withoutContracts(await readOrgLists(people))).toEqual(
+      withoutContracts(await readOrgLists(originalOrg)),
+    );
     expect(await wrongCounts(world, projectId)).toEqual([]);
   });
 
@@ -201,7 +203,7 @@ describe('a document of an archive', () => {
     await put(importId, ofType('members', 'projects'));
     const results = await put(
       importId,
-      ofType('prompts', 'views').map((line) => ({ ...line, projectId: original.ana.me.memberId })),
+      ofType('prompts', 'views').map((line) => ({ ...line, projectId: originalOrg.ana.me.memberId })),
     );
     const said = new Set(results.map(({ outcome, issues: [issue] }) => `${outcome} ${issue?.path}`));
     expect(said).toEqual(new Set(['refused projectId']));
@@ -224,7 +226,7 @@ describe('a document of an archive', () => {
     const importId = await begin();
     await put(importId, ofType('members', 'agents', 'projects', 'columns', 'epics'));
     const [view] = ofProject('views');
-    const filters = [{ assigneeId: 'ben' }, { agentId: 'robo' }, { epicId: original.ana.me.memberId }];
+    const filters = [{ assigneeId: 'ben' }, { agentId: 'robo' }, { epicId: originalOrg.ana.me.memberId }];
     const results = await put(
       importId,
       filters.map((filter) => ({ ...view, filter })),
@@ -257,7 +259,7 @@ describe('a document of an archive', () => {
     await put(importId, board, chloe);
 
     expect(
-      await put(importId, [{ ...view }, { ...view, id: original.ana.me.memberId, shared: false }], chloe),
+      await put(importId, [{ ...view }, { ...view, id: originalOrg.ana.me.memberId, shared: false }], chloe),
     ).toMatchObject([{ outcome: 'created' }, { outcome: 'kept' }]);
     expect((await chloe.views.list({ projectId: 'WEB' })).items).toMatchObject([
       { owner: { id: chloe.me.memberId }, shared: true },
@@ -270,9 +272,9 @@ describe('a line', () => {
     const importId = await begin();
     const [project, epic] = [ofType('projects')[0], ofType('epics')[0]];
     const results = await put(importId, [
-      { ...epic, projectId: original.ana.me.memberId },
+      { ...epic, projectId: originalOrg.ana.me.memberId },
       { ...project },
-      { ...project, id: original.ana.me.memberId },
+      { ...project, id: originalOrg.ana.me.memberId },
       { ...epic, title: '' },
       { ...epic },
       { ...epic },
@@ -329,7 +331,7 @@ describe('a line', () => {
     const variants = [
       { rank: 'zz zz' },
       { rank: '\u{10ffff}' },
-      { columnId: original.ana.me.memberId },
+      { columnId: originalOrg.ana.me.memberId },
       { number: 2_000_000_000 },
       {},
       {},
@@ -394,7 +396,7 @@ describe('authority', () => {
       if ('kind' in value && 'memberId' in value && 'name' in value) return [value as never];
       return Object.entries(value).flatMap(([name, field]) => (name === 'importedBy' ? [] : actors(field)));
     };
-    const { specs, threads, stories, reviewers } = (await readLists(reader(people))) as Record<
+    const { specs, threads, stories, reviewers } = (await readLists(createReader(people))) as Record<
       string,
       unknown
     >;

@@ -17,7 +17,7 @@ import {
   findArchivedRecords,
   findAssignedTargets,
   findReviewersOfStories,
-  findTakenPlaces,
+  findTakenUniqueValues,
   findUploads,
   insertImportedAssignments,
   insertImportedReactions,
@@ -51,7 +51,14 @@ import { reviews } from '../../../data/reviewers.ts';
 import { countViews, views } from '../../../data/views.ts';
 import { collectIds } from '../../../rules/archive-ids.ts';
 import { type ArchiveBatch, type ArchiveLine, describeStory, type LineResult } from './archive-batch.ts';
-import { type BoardPlaces, putColumn, putEpic, putSpec, putStory, readPlaces } from './put-board.ts';
+import {
+  type BoardAllocations,
+  putColumn,
+  putEpic,
+  putSpec,
+  putStory,
+  readAllocations,
+} from './put-board.ts';
 import { type ArchivedDocuments, putContract, putPrompt, putView } from './put-documents.ts';
 import { putAssignment, putAttachment, putComment, putReviewer } from './put-collaboration.ts';
 import { type OrganizationRecords, putAgent, putTeam } from './put-organization.ts';
@@ -108,7 +115,7 @@ const recordIdsOf = (noted: ReadonlyMap<string, ImportItemRow>, ...kinds: Import
 
 export interface ArchivePutResult {
   readonly results: readonly ImportResult[];
-  readonly notes: readonly ImportedItem[];
+  readonly importedItems: readonly ImportedItem[];
 }
 
 /** The part of a batch that is known before the lines are parsed. */
@@ -137,7 +144,7 @@ export async function putArchive(
     readPeople(db, projectId, {
       emails: linesOf(lines, 'members').map(({ email }) => email),
       slugs: linesOf(lines, 'agents').map(({ slug }) => slug),
-      ...{ noted, writesForMembers },
+      ...{ earlierItems: noted, writesForMembers },
     }),
     lockStories(db, storyIds),
     findCommentLocations(db, recordIdsOf(noted, 'comment')),
@@ -147,7 +154,7 @@ export async function putArchive(
       : [],
     storyLines.length === 0
       ? []
-      : findTakenPlaces(db, projectId, {
+      : findTakenUniqueValues(db, projectId, {
           numbers: storyLines.map(({ number }) => number),
           columnIds: board.columns.map(({ id }) => id),
           ranks: storyLines.map(({ rank }) => rank),
@@ -167,18 +174,22 @@ export async function putArchive(
     writes: {
       ...{ agents: [], teams: [], projectTeams: [], columns: [], epics: [], stories: new Map() },
       ...{ specs: [], specVersions: new Map(), comments: new Map(), reactions: [], reviewers: [] },
-      ...{ assignments: [], notes: new Map() },
+      ...{ assignments: [], importedItems: new Map() },
     },
   };
-  const places = readPlaces(batch, taken);
+  const allocations = readAllocations(batch, taken);
   const documents = await readDocuments(batch, lines);
   const results = items.map((item, index): ImportResult => {
     const one = read[index];
     if (one === undefined) throw new Error('each item was parsed');
-    return toResult(batch, item, isParsed(one) ? putLine(batch, { places, documents }, one, project) : one);
+    return toResult(
+      batch,
+      item,
+      isParsed(one) ? putLine(batch, { places: allocations, documents }, one, project) : one,
+    );
   });
-  write(batch, places, documents);
-  return { results, notes: [...batch.writes.notes.values()] };
+  write(batch, allocations, documents);
+  return { results, importedItems: [...batch.writes.importedItems.values()] };
 }
 
 async function readDocuments(
@@ -257,7 +268,7 @@ async function readOrganization(
 
 function putLine(
   batch: ArchiveBatch,
-  { places, documents }: { readonly places: BoardPlaces; readonly documents: ArchivedDocuments },
+  { places, documents }: { readonly places: BoardAllocations; readonly documents: ArchivedDocuments },
   parsed: ParsedLine,
   project: Parameters<typeof putProject>[2],
 ): LineResult {
@@ -306,7 +317,7 @@ const toResult = (batch: ArchiveBatch, item: ImportInput, result: LineResult): I
 /** Writes the rows in the common order: agents, teams, columns, epics, stories, and then what belongs to them. */
 function write(
   { db, board, current, writes }: ArchiveBatch,
-  { lastNumber }: BoardPlaces,
+  { lastNumber }: BoardAllocations,
   { prompts, contracts, contractVersions, views: addedViews }: ArchivedDocuments,
 ): void {
   for (const [storyId, version] of writes.specVersions) {

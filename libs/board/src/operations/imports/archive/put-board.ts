@@ -2,7 +2,7 @@
 import { isUuid, type CodeUnderReview, noReportedCode, toUpstream } from '@muster/contract';
 import { boardColumns } from '../../../data/columns.ts';
 import { epics } from '../../../data/epics.ts';
-import { type TakenPlace, upstreamKey } from '../../../data/import-archive.ts';
+import { type TakenUniqueValues, upstreamKey } from '../../../data/import-archive.ts';
 import { type ImportColumn } from '../../../data/import-board.ts';
 import { importItemKey } from '../../../data/imports.ts';
 import { stories, type StoryRow } from '../../../data/stories.ts';
@@ -18,21 +18,21 @@ import {
   findEarlierResult,
   findRecordId,
   findStoryOfLine,
-  importMarks,
+  importColumns,
   keptLine,
   type LineResult,
-  noteRecord,
+  recordImportedItem,
   refusedLine,
   toLocalActor,
 } from './archive-batch.ts';
 import { findProjectMismatch } from './put-people.ts';
 
 /** The places on the board, as this put leaves them. */
-export interface BoardPlaces {
+export interface BoardAllocations {
   /** The active columns from left to right, including those that this put creates. */
   readonly columns: ImportColumn[];
   /** The columns that lines of the archive stand for. */
-  readonly claimed: Set<string>;
+  readonly claimedColumnIds: Set<string>;
   readonly numbers: Set<number>;
   /** The ranks that stories have, as `<column id> <rank>`. */
   readonly ranks: Set<string>;
@@ -40,14 +40,19 @@ export interface BoardPlaces {
   lastNumber: number;
 }
 
-const placeKey = (columnId: string | null, rank: string): string => `${columnId ?? ''} ${rank}`;
+const positionKey = (columnId: string | null, rank: string): string => `${columnId ?? ''} ${rank}`;
 
-export function readPlaces({ board, noted }: ArchiveBatch, taken: readonly TakenPlace[]): BoardPlaces {
+export function readAllocations(
+  { board, noted }: ArchiveBatch,
+  taken: readonly TakenUniqueValues[],
+): BoardAllocations {
   return {
     columns: board.columns.map((column) => ({ ...column })),
-    claimed: new Set([...noted.values()].flatMap(({ kind, record_id: id }) => (kind === 'column' ? id : []))),
+    claimedColumnIds: new Set(
+      [...noted.values()].flatMap(({ kind, record_id: id }) => (kind === 'column' ? id : [])),
+    ),
     numbers: new Set(taken.map(({ number }) => number)),
-    ranks: new Set(taken.map(({ column_id: columnId, rank }) => placeKey(columnId, rank))),
+    ranks: new Set(taken.map(({ column_id: columnId, rank }) => positionKey(columnId, rank))),
     upstreams: new Set(taken.flatMap(({ upstream }) => upstream ?? [])),
     lastNumber: board.lastStoryNumber,
   };
@@ -59,7 +64,7 @@ export function readPlaces({ board, noted }: ArchiveBatch, taken: readonly Taken
  */
 export function putColumn(
   batch: ArchiveBatch,
-  places: BoardPlaces,
+  places: BoardAllocations,
   line: ArchiveLine<'columns'>,
 ): LineResult {
   const earlier = findProjectMismatch(batch, line) ?? findEarlierResult(batch, 'column', line);
@@ -71,13 +76,13 @@ export function putColumn(
     (column) =>
       column.status === status &&
       column.name.toLowerCase() === name.toLowerCase() &&
-      !places.claimed.has(column.id),
+      !places.claimedColumnIds.has(column.id),
   );
   if (!current.into_empty_project) {
     const column = named ?? places.columns.find((one) => one.status === status);
     if (column === undefined || !isActive)
       return keptLine('The project had stories before, so it gets no columns of the archive.');
-    noteRecord(batch, 'column', line, column.id, { isCreated: false });
+    recordImportedItem(batch, 'column', line, column.id, { isCreated: false });
     return { outcome: 'unchanged', recordId: column.id };
   }
   if (isActive && named === undefined && places.columns.length >= maxColumns)
@@ -97,8 +102,8 @@ export function putColumn(
     if (isActive)
       places.columns.push({ id: columnId, name, status, lastRank: null, wipLimit, storyCount: 0 });
   }
-  places.claimed.add(columnId);
-  noteRecord(batch, 'column', line, columnId, { version, isCreated: false });
+  places.claimedColumnIds.add(columnId);
+  recordImportedItem(batch, 'column', line, columnId, { version, isCreated: false });
   return { outcome: columnId === named?.id ? 'updated' : 'created', recordId: columnId };
 }
 
@@ -117,7 +122,7 @@ export function putEpic(batch: ArchiveBatch, line: ArchiveLine<'epics'>): LineRe
     ...{ created_at: createdAt, version },
   };
   batch.writes.epics.push(epic);
-  noteRecord(batch, 'epic', line, epic.id, { version });
+  recordImportedItem(batch, 'epic', line, epic.id, { version });
   return { outcome: 'created', recordId: epic.id };
 }
 
@@ -133,7 +138,7 @@ function isRank(rank: string): boolean {
 /** Returns the column of a story: that of its line, or the first of its status. Null for a canceled story. */
 function findColumn(
   batch: ArchiveBatch,
-  { columns }: BoardPlaces,
+  { columns }: BoardAllocations,
   { columnId, status }: ArchiveLine<'stories'>,
 ): ImportColumn | null | undefined {
   if (status === 'canceled') return null;
@@ -154,7 +159,7 @@ const toCode = (line: ArchiveLine<'stories'>): CodeUnderReview | null => {
 };
 
 /** Returns the story's number: its own if the project was empty and the number is free, otherwise the next one. */
-function takeNumber({ current }: ArchiveBatch, places: BoardPlaces, archived: number): number {
+function takeNumber({ current }: ArchiveBatch, places: BoardAllocations, archived: number): number {
   const number =
     current.into_empty_project && !places.numbers.has(archived) ? archived : places.lastNumber + 1;
   places.numbers.add(number);
@@ -165,19 +170,19 @@ function takeNumber({ current }: ArchiveBatch, places: BoardPlaces, archived: nu
 /** Returns the story's rank: its own if the project was empty and the place is free, otherwise the end of the column. */
 function takeRank(
   { current }: ArchiveBatch,
-  places: BoardPlaces,
+  places: BoardAllocations,
   column: ImportColumn | null,
   archived: string,
 ): string {
   const isValid = column === null ? isUuid(archived) : isRank(archived);
-  const isFree = !places.ranks.has(placeKey(column?.id ?? null, archived));
+  const isFree = !places.ranks.has(positionKey(column?.id ?? null, archived));
   const rank =
     current.into_empty_project && isValid && isFree
       ? archived
       : column === null
         ? createCanceledRank()
         : createEndRankGenerator({ projectKey: '', lastStoryNumber: 0, columns: [column] })(column);
-  places.ranks.add(placeKey(column?.id ?? null, rank));
+  places.ranks.add(positionKey(column?.id ?? null, rank));
   if (column !== null && (column.lastRank === null || rank > column.lastRank))
     places.columns.splice(places.columns.indexOf(column), 1, { ...column, lastRank: rank });
   return rank;
@@ -194,13 +199,17 @@ function repeatStory(batch: ArchiveBatch, line: ArchiveLine<'stories'>, earlier:
     return keptLine('The story was deleted in Muster.');
   const { blockedBy, parentId: parent } = line;
   if (earlier.outcome === 'unchanged')
-    noteRecord(batch, 'story', line, note.record_id, {
+    recordImportedItem(batch, 'story', line, note.record_id, {
       ...{ version: note.record_version, isCreated: false, blockedBy, parent },
     });
   return earlier;
 }
 
-export function putStory(batch: ArchiveBatch, places: BoardPlaces, line: ArchiveLine<'stories'>): LineResult {
+export function putStory(
+  batch: ArchiveBatch,
+  places: BoardAllocations,
+  line: ArchiveLine<'stories'>,
+): LineResult {
   const earlier = findProjectMismatch(batch, line) ?? findEarlierResult(batch, 'story', line);
   if (earlier !== undefined) return repeatStory(batch, line, earlier);
   const column = findColumn(batch, places, line);
@@ -237,12 +246,12 @@ export function putStory(batch: ArchiveBatch, places: BoardPlaces, line: Archive
       },
       line.updatedAt,
     ),
-    ...importMarks(batch),
+    ...importColumns(batch),
     ...{ created_at: line.createdAt, version: line.version },
   };
   batch.writes.stories.set(story.id, story);
   const { blockedBy, parentId: parent, version } = line;
-  noteRecord(batch, 'story', line, story.id, { version, blockedBy, parent });
+  recordImportedItem(batch, 'story', line, story.id, { version, blockedBy, parent });
   return { outcome: 'created', recordId: story.id, issues };
 }
 
@@ -267,7 +276,7 @@ export function putSpec(batch: ArchiveBatch, line: ArchiveLine<'specs'>): LineRe
     lines_added: line.linesAdded,
     lines_removed: line.linesRemoved,
     author: toLocalActor(batch, line.author),
-    ...importMarks(batch),
+    ...importColumns(batch),
     note: line.note,
     created_at: line.createdAt,
   });

@@ -8,10 +8,10 @@ import {
   findEarlierResult,
   findRecordId,
   findStoryOfLine,
-  importMarks,
+  importColumns,
   keptLine,
   type LineResult,
-  noteRecord,
+  recordImportedItem,
   refusedLine,
   toLocalActor,
 } from './archive-batch.ts';
@@ -79,11 +79,11 @@ export function putComment(batch: ArchiveBatch, line: ArchiveLine<'comments'>): 
       },
       updatedAt,
     ),
-    ...importMarks(batch),
+    ...importColumns(batch),
     ...{ created_at: createdAt, version },
   };
   writes.comments.set(row.id, row);
-  noteRecord(batch, 'comment', line, row.id, { version });
+  recordImportedItem(batch, 'comment', line, row.id, { version });
   for (const { emoji, memberId, createdAt: reactedAt } of line.reactions) {
     const member = findRecordId(batch, 'member', memberId);
     if (writesForMembers && member !== undefined && people.participants.has(member))
@@ -139,12 +139,12 @@ export function putReviewer(batch: ArchiveBatch, line: ArchiveLine<'reviewers'>)
       },
       updatedAt,
     ),
-    ...importMarks(batch),
+    ...importColumns(batch),
     ...{ created_at: createdAt, version },
   };
   reviewerIds.set(story.id, others.add(reviewerId));
   writes.reviewers.push(row);
-  noteRecord(batch, 'reviewer', line, row.id, { version });
+  recordImportedItem(batch, 'reviewer', line, row.id, { version });
   return { outcome: 'created', recordId: row.id, issues };
 }
 
@@ -175,8 +175,8 @@ export function putAssignment(batch: ArchiveBatch, line: ArchiveLine<'assignment
   const memberId = participant('member', line.member?.id);
   const agentId = participant('agent', line.agent?.id);
   const issues = [
-    ...(line.member !== null && memberId === null ? [{ path: 'member', message: notMatched }] : []),
-    ...(line.agent !== null && agentId === null ? [{ path: 'agent', message: notMatched }] : []),
+    ...(line.member !== null && memberId === null ? [{ path: 'member', message: notMatchedMessage }] : []),
+    ...(line.agent !== null && agentId === null ? [{ path: 'agent', message: notMatchedMessage }] : []),
   ];
   if (memberId === null && agentId === null) return { outcome: 'kept', recordId, issues };
   batch.writes.assignments.push({
@@ -186,11 +186,11 @@ export function putAssignment(batch: ArchiveBatch, line: ArchiveLine<'assignment
     created_at: line.createdAt ?? at,
     updated_at: line.updatedAt ?? at,
   });
-  noteRecord(batch, 'assignment', noted, recordId, { isCreated: false });
+  recordImportedItem(batch, 'assignment', noted, recordId, { isCreated: false });
   return { outcome: 'created', recordId, issues };
 }
 
-const notMatched = 'No one here who may see the project was matched.';
+const notMatchedMessage = 'No one here who may see the project was matched.';
 
 /**
  * Gives a file that the caller uploaded to the story or comment its author and times of the archive. Clients upload
@@ -219,11 +219,11 @@ export function putAttachment(batch: ArchiveBatch, line: ArchiveLine<'attachment
   const author = toLocalActor(batch, line.author);
   db.deferToCommit(
     markAttachmentAsImported(file.id, {
-      ...importMarks(batch),
+      ...importColumns(batch),
       ...{ author, author_member_id: author.memberId ?? caller.memberId },
       ...{ created_at: createdAt, updated_at: updatedAt, version },
     }),
   );
-  noteRecord(batch, 'attachment', line, file.id, { version, isCreated: false });
+  recordImportedItem(batch, 'attachment', line, file.id, { version, isCreated: false });
   return { outcome: 'created', recordId: file.id };
 }

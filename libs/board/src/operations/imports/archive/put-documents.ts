@@ -12,10 +12,10 @@ import {
   type ArchiveLine,
   findEarlierResult,
   findRecordId,
-  importMarks,
+  importColumns,
   keptLine,
   type LineResult,
-  noteRecord,
+  recordImportedItem,
   refusedLine,
   toLocalActor,
 } from './archive-batch.ts';
@@ -75,13 +75,13 @@ export function putPrompt(
     arguments: line.arguments,
     created_by: toLocalActor(batch, line.createdBy),
     updated_by: toLocalActor(batch, line.updatedBy),
-    ...importMarks(batch),
+    ...importColumns(batch),
     ...{ created_at: createdAt, updated_at: updatedAt },
   };
   if (isOfOrganization) organization.prompts.set(slug, { id: row.id, name: slug, archive_ids: [id] });
   else promptSlugs.add(slug);
   prompts.push(row);
-  noteRecord(batch, 'prompt', line, row.id, { version });
+  recordImportedItem(batch, 'prompt', line, row.id, { version });
   return { outcome: 'created', recordId: row.id };
 }
 
@@ -108,7 +108,7 @@ export function putContract(
     ...{ id: createIdLike(line.id), project_id: batch.current.project_id, slug, version: 0, isNew: true },
   };
   if (version <= contract.version) return { outcome: 'unchanged', recordId: contract.id };
-  const noted = batch.writes.notes.get(importItemKey('contract', line.id))?.version;
+  const noted = batch.writes.importedItems.get(importItemKey('contract', line.id))?.version;
   const imported = noted ?? batch.noted.get(importItemKey('contract', line.id))?.record_version ?? 0;
   if (contract.version !== imported)
     return keptLine('The contract was published in Muster since it was imported.', contract.id);
@@ -123,15 +123,15 @@ export function putContract(
     size: Buffer.byteLength(content),
     story_id: findExistingStory(batch, line.storyId) ?? null,
     published_by: toLocalActor(batch, line.publishedBy),
-    ...importMarks(batch),
+    ...importColumns(batch),
     created_at: createdAt,
   });
-  noteRecord(batch, 'contract', line, contract.id, { version, isCreated: contract.isNew });
+  recordImportedItem(batch, 'contract', line, contract.id, { version, isCreated: contract.isNew });
   return { outcome: 'created', recordId: contract.id };
 }
 
 /** Values of a filter that name the same people in each installation. Handles and slugs do not. */
-const commonPeople = new Set(['me', 'none']);
+const personPlaceholders = new Set(['me', 'none']);
 
 /** Returns the filter with the ids of the records here; undefined if it names records that were not imported. */
 function toLocalFilter(batch: ArchiveBatch, filter: ViewFilter): ViewFilter | undefined {
@@ -141,7 +141,7 @@ function toLocalFilter(batch: ArchiveBatch, filter: ViewFilter): ViewFilter | un
     return id ?? '';
   };
   const person = (name: string): string =>
-    commonPeople.has(name)
+    personPlaceholders.has(name)
       ? name
       : required(findRecordId(batch, 'member', name) ?? findRecordId(batch, 'agent', name));
   const { columnId, epicId, parentId, assigneeId, agentId, ...others } = filter;
@@ -198,6 +198,6 @@ export function putView(
   };
   viewCounts.set(ownerId, count + 1);
   added.push(row);
-  noteRecord(batch, 'view', line, row.id, { version });
+  recordImportedItem(batch, 'view', line, row.id, { version });
   return { outcome: 'created', recordId: row.id };
 }

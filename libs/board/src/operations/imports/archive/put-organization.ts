@@ -11,7 +11,7 @@ import {
   findRecordId,
   keptLine,
   type LineResult,
-  noteRecord,
+  recordImportedItem,
 } from './archive-batch.ts';
 
 /** The records of the organization that could be the counterparts of lines, by name. */
@@ -32,7 +32,7 @@ export function findOrganizationResult(
   existing: OrganizationRecord | undefined,
 ): LineResult | undefined {
   if (existing === undefined) return undefined;
-  noteRecord(batch, kind, line, existing.id, { isCreated: false });
+  recordImportedItem(batch, kind, line, existing.id, { isCreated: false });
   return existing.archive_ids.includes(line.id)
     ? { outcome: 'unchanged', recordId: existing.id }
     : keptLine(`The organization has a ${kind} with this name already. It stays as it is.`, existing.id);
@@ -62,7 +62,7 @@ export function putAgent(batch: ArchiveBatch, line: ArchiveLine<'agents'>): Line
   );
   if (agent !== undefined && (agent.retired_at === null || retiredAt !== null)) {
     if (!batch.found.has(importItemKey('agent', line.id)))
-      noteRecord(batch, 'agent', line, agent.id, { isCreated: false });
+      recordImportedItem(batch, 'agent', line, agent.id, { isCreated: false });
     return { outcome: 'unchanged', recordId: agent.id };
   }
   if (agent !== undefined || memberId === undefined || !writesForOrganization)
@@ -78,7 +78,7 @@ export function putAgent(batch: ArchiveBatch, line: ArchiveLine<'agents'>): Line
   people.agents.push(row);
   if (retiredAt === null && people.participants.has(memberId)) people.participants.add(row.id);
   writes.agents.push(row);
-  noteRecord(batch, 'agent', line, row.id);
+  recordImportedItem(batch, 'agent', line, row.id);
   return { outcome: 'created', recordId: row.id };
 }
 
@@ -104,7 +104,7 @@ export function putTeam(
   };
   teams.set(name.toLowerCase(), { id: row.id, name, archive_ids: [id] });
   batch.writes.teams.push(row);
-  noteRecord(batch, 'team', line, row.id, { version });
+  recordImportedItem(batch, 'team', line, row.id, { version });
   const isComplete = members.length === line.members.length;
   return {
     outcome: 'created',

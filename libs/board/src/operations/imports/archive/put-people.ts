@@ -8,7 +8,7 @@ import {
   findRecordId,
   keptLine,
   type LineResult,
-  noteRecord,
+  recordImportedItem,
   refusedLine,
 } from './archive-batch.ts';
 
@@ -20,7 +20,7 @@ export function putMember(batch: ArchiveBatch, line: ArchiveLine<'members'>): Li
     return before === undefined
       ? keptLine('No member with access to the project has this e-mail address. Only the name is kept.')
       : { outcome: 'unchanged', recordId: before };
-  noteRecord(batch, 'member', line, member.id, { isCreated: false });
+  recordImportedItem(batch, 'member', line, member.id, { isCreated: false });
   return { outcome: 'unchanged', recordId: member.id };
 }
 
@@ -43,7 +43,7 @@ export function putProject(
   batch.archivedProjectId = line.id;
   const earlier = findEarlierResult(batch, 'project', line);
   if (earlier?.outcome === 'refused') return earlier;
-  noteRecord(batch, 'project', line, project.id, { isCreated: false });
+  recordImportedItem(batch, 'project', line, project.id, { isCreated: false });
   if (earlier !== undefined || !current.into_empty_project)
     return earlier ?? { outcome: 'unchanged', recordId: project.id };
   const { name, description, repository, createdAt, updatedAt, version } = line;

@@ -31,12 +31,12 @@ export async function readPeople(
   {
     emails,
     slugs,
-    noted,
+    earlierItems: noted,
     writesForMembers,
   }: {
     readonly emails: readonly string[];
     readonly slugs: readonly string[];
-    readonly noted: ReadonlyMap<string, ImportItemRow>;
+    readonly earlierItems: ReadonlyMap<string, ImportItemRow>;
     readonly writesForMembers: boolean;
   },
 ): Promise<ArchivedParticipants> {

@@ -15,7 +15,7 @@ const eventsOf = (orgId: string) =>
   );
 
 /** Creates a private project of Chloé's. Eve knows its key. */
-async function hidden() {
+async function arrangeHiddenProject() {
   const people = await world.org();
   const { project } = await people.chloe.projects.create({
     key: 'HID',
@@ -28,7 +28,7 @@ async function hidden() {
 
 describe('projects.requestAccess', () => {
   it('asks for a private project by its id or key, and learns nothing of it but the id', async () => {
-    const { orgId, eve, projectId } = await hidden();
+    const { orgId, eve, projectId } = await arrangeHiddenProject();
     const asked = await eve.projects.requestAccess({ projectId: 'hid', message: 'Let me in' });
     expect(registry.projects.requestAccess.result.parse(asked)).toEqual(asked);
     const { accessRequest } = asked;
@@ -58,7 +58,7 @@ describe('projects.requestAccess', () => {
   });
 
   it('answers the request that waits again, as it is, and asks anew a day after it was denied', async () => {
-    const { orgId, chloe, eve, projectId } = await hidden();
+    const { orgId, chloe, eve, projectId } = await arrangeHiddenProject();
     const first = await eve.projects.requestAccess({ projectId });
     expect(await eve.projects.requestAccess({ projectId, role: 'lead', message: 'Please' })).toEqual(first);
     expect(await eventsOf(orgId)).toHaveLength(1);
@@ -82,7 +82,7 @@ describe('projects.requestAccess', () => {
   });
 
   it('is one request, however often it is asked at once', async () => {
-    const { orgId, eve, projectId } = await hidden();
+    const { orgId, eve, projectId } = await arrangeHiddenProject();
     const outcomes = await world.runUnderContention(
       { table: 'projects', id: projectId },
       ...(['viewer', 'contributor', 'lead'] as const).map(
@@ -105,8 +105,8 @@ describe('projects.requestAccess', () => {
   });
 
   it('is not for who has that role, or a higher one, already', async () => {
-    const { orgId, ana, chloe, eve, projectId } = await hidden();
-    await arrangeTeam(world, orgId, { members: [eve], on: { projectId, role: 'contributor' } });
+    const { orgId, ana, chloe, eve, projectId } = await arrangeHiddenProject();
+    await arrangeTeam(world, orgId, { members: [eve], projectRole: { projectId, role: 'contributor' } });
     for (const [who, role] of [
       [ana, 'lead'],
       [chloe, 'viewer'],
@@ -125,7 +125,7 @@ describe('projects.requestAccess', () => {
   });
 
   it('is not for viewers of the organization, nor for a token bound to projects', async () => {
-    const { orgId, dan, eve, projectId } = await hidden();
+    const { orgId, dan, eve, projectId } = await arrangeHiddenProject();
     await expect(dan.projects.requestAccess({ projectId })).rejects.toMatchObject({ code: 'forbidden' });
     const { projectId: other } = await arrangeBoard(world, orgId, { key: 'WEB' });
     const bound = await world.token(orgId, eve.me.memberId, { projectIds: [other] });
@@ -141,7 +141,7 @@ describe('projects.requestAccess', () => {
   });
 
   it('is refused for an archived project', async () => {
-    const { chloe, eve, projectId } = await hidden();
+    const { chloe, eve, projectId } = await arrangeHiddenProject();
     await chloe.projects.update({ projectId, archived: true });
     await expect(eve.projects.requestAccess({ projectId })).rejects.toMatchObject({ reason: 'archived' });
   });
@@ -149,7 +149,7 @@ describe('projects.requestAccess', () => {
 
 describe('projects.accessRequests.list', () => {
   it('shows leads who asked, newest first, page by page, in any state or in one', async () => {
-    const { orgId, chloe, eve, projectId } = await hidden();
+    const { orgId, chloe, eve, projectId } = await arrangeHiddenProject();
     const { projectId: other } = await arrangeBoard(world, orgId, { key: 'OTH', visibility: 'private' });
     const fay = await world.member(orgId, 'Fay', 'member');
     const gus = await world.member(orgId, 'Gus', 'member');
@@ -190,7 +190,7 @@ describe('projects.accessRequests.list', () => {
 describe('projects.accessRequests.resolve', () => {
   /** Lets Eve request access. */
   async function asked() {
-    const people = await hidden();
+    const people = await arrangeHiddenProject();
     const { accessRequest } = await people.eve.projects.requestAccess({ projectId: people.projectId });
     return { ...people, accessRequest, accessRequestId: accessRequest.id };
   }

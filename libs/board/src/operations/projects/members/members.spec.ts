@@ -89,7 +89,7 @@ describe('projects.members.add', () => {
     await expect(eve.projects.update({ projectId, name: 'x' })).rejects.toMatchObject({ code: 'forbidden' });
     const { items } = await chloe.projects.members.list({ projectId });
     expect(items.find(({ name }) => name === 'Eve')?.role).toBe('viewer');
-    await arrangeTeam(world, orgId, { members: [dan], on: { projectId, role: 'lead' } });
+    await arrangeTeam(world, orgId, { members: [dan], projectRole: { projectId, role: 'lead' } });
     expect((await dan.projects.get({ projectId })).project.myRole).toBe('viewer');
   });
 
@@ -148,12 +148,16 @@ describe('the last lead of a private project', () => {
   it('may be in a team, but does not count as a viewer of the organization or once removed', async () => {
     const { orgId, chloe, dan, eve, projectId } = await hidden();
     const memberId = chloe.me.memberId;
-    await arrangeTeam(world, orgId, { name: 'Empty', on: { projectId, role: 'lead' } });
-    await arrangeTeam(world, orgId, { name: 'Viewers', members: [dan], on: { projectId, role: 'lead' } });
+    await arrangeTeam(world, orgId, { name: 'Empty', projectRole: { projectId, role: 'lead' } });
+    await arrangeTeam(world, orgId, {
+      name: 'Viewers',
+      members: [dan],
+      projectRole: { projectId, role: 'lead' },
+    });
     await arrangeTeam(world, orgId, {
       name: 'Hands',
       members: [eve],
-      on: { projectId, role: 'contributor' },
+      projectRole: { projectId, role: 'contributor' },
     });
     const gone = await world.member(orgId, 'Gone', 'member');
     await chloe.projects.members.add({ projectId, memberId: gone.me.memberId, role: 'lead' });
@@ -161,7 +165,11 @@ describe('the last lead of a private project', () => {
     await expect(chloe.projects.members.remove({ projectId, memberId })).rejects.toMatchObject({
       reason: 'lead_required',
     });
-    await arrangeTeam(world, orgId, { name: 'Leads', members: [chloe], on: { projectId, role: 'lead' } });
+    await arrangeTeam(world, orgId, {
+      name: 'Leads',
+      members: [chloe],
+      projectRole: { projectId, role: 'lead' },
+    });
     await chloe.projects.members.remove({ projectId, memberId });
     expect((await chloe.projects.get({ projectId })).project.myRole).toBe('lead');
   });
@@ -228,7 +236,7 @@ describe('projects.members.remove', () => {
     const { orgId, ana, chloe, eve, projectId } = await hidden();
     const memberId = eve.me.memberId;
     await chloe.projects.members.add({ projectId, memberId, role: 'lead' });
-    await arrangeTeam(world, orgId, { members: [eve], on: { projectId, role: 'viewer' } });
+    await arrangeTeam(world, orgId, { members: [eve], projectRole: { projectId, role: 'viewer' } });
     await chloe.projects.members.remove({ projectId, memberId });
     expect((await eve.projects.get({ projectId })).project.myRole).toBe('viewer');
     expect((await eventsOf(orgId)).at(-1)).toEqual({
@@ -261,9 +269,13 @@ describe('projects.members.list', () => {
     await arrangeTeam(world, orgId, {
       name: 'A',
       members: [eve, dan, ana],
-      on: { projectId, role: 'contributor' },
+      projectRole: { projectId, role: 'contributor' },
     });
-    await arrangeTeam(world, orgId, { name: 'B', members: [eve], on: { projectId, role: 'viewer' } });
+    await arrangeTeam(world, orgId, {
+      name: 'B',
+      members: [eve],
+      projectRole: { projectId, role: 'viewer' },
+    });
     const { items, nextCursor } = await dan.projects.members.list({ projectId });
     expect(items.map(shown)).toEqual([
       'Ana lead org',
@@ -280,7 +292,7 @@ describe('projects.members.list', () => {
     const { projectId } = await arrangeBoard(world, orgId);
     await ana.projects.members.add({ projectId, memberId: chloe.me.memberId, role: 'viewer' });
     await ana.projects.members.add({ projectId, memberId: dan.me.memberId, role: 'viewer' });
-    await arrangeTeam(world, orgId, { members: [chloe], on: { projectId, role: 'contributor' } });
+    await arrangeTeam(world, orgId, { members: [chloe], projectRole: { projectId, role: 'contributor' } });
     const { items } = await dan.projects.members.list({ projectId: 'web' });
     expect(items.map(shown)).toEqual([
       'Ana lead org',

@@ -63,7 +63,7 @@ describe('projects.assignTeam', () => {
     }
     const teamId = await arrangeTeam(world, orgId, {
       members: [eve],
-      on: { projectId, role: 'contributor' },
+      projectRole: { projectId, role: 'contributor' },
     });
     for (const call of [
       () => eve.projects.assignTeam({ projectId, teamId, role: 'lead' }),
@@ -79,7 +79,7 @@ describe('projects.unassignTeam', () => {
     const { orgId, ana, chloe, eve, projectId } = await hidden();
     const teamId = await arrangeTeam(world, orgId, {
       members: [chloe, eve],
-      on: { projectId, role: 'contributor' },
+      projectRole: { projectId, role: 'contributor' },
     });
     await ana.projects.members.add({ projectId, memberId: eve.me.memberId, role: 'viewer' });
     expect(await ana.projects.unassignTeam({ projectId, teamId })).toEqual({ deleted: true });
@@ -95,7 +95,10 @@ describe('projects.unassignTeam', () => {
 
   it('keeps a private project its last lead, whom a team or a member alone brings', async () => {
     const { orgId, ana, chloe, eve, projectId } = await hidden();
-    const teamId = await arrangeTeam(world, orgId, { members: [chloe], on: { projectId, role: 'lead' } });
+    const teamId = await arrangeTeam(world, orgId, {
+      members: [chloe],
+      projectRole: { projectId, role: 'lead' },
+    });
     for (const call of [
       () => ana.projects.unassignTeam({ projectId, teamId }),
       () => ana.projects.assignTeam({ projectId, teamId, role: 'contributor' }),
@@ -106,9 +109,12 @@ describe('projects.unassignTeam', () => {
     const other = await arrangeTeam(world, orgId, {
       name: 'Other',
       members: [eve],
-      on: { projectId, role: 'lead' },
+      projectRole: { projectId, role: 'lead' },
     });
-    const empty = await arrangeTeam(world, orgId, { name: 'Empty', on: { projectId, role: 'lead' } });
+    const empty = await arrangeTeam(world, orgId, {
+      name: 'Empty',
+      projectRole: { projectId, role: 'lead' },
+    });
     await ana.projects.unassignTeam({ projectId, teamId: empty });
     await ana.projects.unassignTeam({ projectId, teamId: other });
     await ana.projects.members.add({ projectId, memberId: eve.me.memberId, role: 'lead' });
@@ -120,7 +126,10 @@ describe('projects.unassignTeam', () => {
 
   it('lets one of two go who are the last leads, a team and a member', async () => {
     const { orgId, ana, ben, chloe, eve, projectId } = await hidden();
-    const teamId = await arrangeTeam(world, orgId, { members: [chloe], on: { projectId, role: 'lead' } });
+    const teamId = await arrangeTeam(world, orgId, {
+      members: [chloe],
+      projectRole: { projectId, role: 'lead' },
+    });
     await ana.projects.members.add({ projectId, memberId: eve.me.memberId, role: 'lead' });
     const outcomes = await world.runUnderContention<unknown>(
       { table: 'projects', id: projectId },
@@ -135,10 +144,10 @@ describe('projects.teams.list', () => {
   it('shows the teams of a project by name, page by page, with their roles', async () => {
     const { orgId, ana, projectId } = await hidden();
     const { projectId: other } = await arrangeBoard(world, orgId, { key: 'WEB' });
-    await arrangeTeam(world, orgId, { name: 'Elsewhere', on: { projectId: other, role: 'lead' } });
-    const id = await arrangeTeam(world, orgId, { name: 'beta', on: { projectId, role: 'lead' } });
-    await arrangeTeam(world, orgId, { name: 'Alpha', on: { projectId, role: 'viewer' } });
-    await arrangeTeam(world, orgId, { name: 'Gamma', on: { projectId, role: 'contributor' } });
+    await arrangeTeam(world, orgId, { name: 'Elsewhere', projectRole: { projectId: other, role: 'lead' } });
+    const id = await arrangeTeam(world, orgId, { name: 'beta', projectRole: { projectId, role: 'lead' } });
+    await arrangeTeam(world, orgId, { name: 'Alpha', projectRole: { projectId, role: 'viewer' } });
+    await arrangeTeam(world, orgId, { name: 'Gamma', projectRole: { projectId, role: 'contributor' } });
     const first = await ana.projects.teams.list({ projectId, limit: 2 });
     const second = await ana.projects.teams.list({ projectId, limit: 2, cursor: first.nextCursor ?? '' });
     expect([...first.items, ...second.items].map(({ team, role }) => `${team.name} ${role}`)).toEqual([
@@ -157,7 +166,7 @@ describe('projects.teams.list', () => {
 describe('teams.projects.list', () => {
   it('shows the projects of a team by key, page by page, and only those that one may see', async () => {
     const { orgId, ana, chloe, dan, projectId } = await hidden();
-    const teamId = await arrangeTeam(world, orgId, { on: { projectId, role: 'lead' } });
+    const teamId = await arrangeTeam(world, orgId, { projectRole: { projectId, role: 'lead' } });
     for (const key of ['WEB', 'APP']) {
       const { projectId: open } = await arrangeBoard(world, orgId, { key });
       await ana.projects.assignTeam({ projectId: open, teamId, role: 'contributor' });

@@ -2,13 +2,13 @@ import { makeShortenable } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle, pathNotFound } from '@muster/runtime';
 import { findRun } from '../../../data/run-lists.ts';
-import { droppedLineCount, listRunLog } from '../../../data/run-logs.ts';
+import { countDroppedLines, listRunLog } from '../../../data/run-logs.ts';
 
 export const log = handle(registry.agents.runs.log, async ({ params, caller, db, waitForNewEvents }) => {
   const found = await findRun(db, caller, params);
   if (found === undefined) throw pathNotFound('runId');
   const { run, rowId, logLines } = found;
-  const dropped = droppedLineCount(logLines);
+  const dropped = countDroppedLines(logLines);
   const afterLine = Math.max(params.afterLine, dropped);
   const items = rowId === null ? [] : await listRunLog(db, rowId, { afterLine, limit: params.limit });
   if (items.length === 0 && rowId !== null && run.endedAt === null && params.waitSeconds > 0)
