@@ -17,7 +17,7 @@ export interface IssuerFlow extends IssuerSignInState {
   readonly orgId: string;
   /** The path to which the person is redirected afterwards. */
   readonly to: string;
-  readonly requiresReauthentication: boolean;
+  readonly isAnew: boolean;
 }
 
 /** Claims of an issuer about a person. An invalid address or name is null. */
@@ -71,12 +71,9 @@ export function createIssuers({ sender, seals }: IssuersOptions): Issuers {
   return {
     beginSignIn: async (provider, { redirectUrl, to, email, isAnew }) => {
       const provenWithinSeconds = isAnew ? identityProofValidMinutes * 60 : null;
-      const { authorizationUrl: address, signInState: question } = await signIn.startSignIn(
-        issuerOf(provider),
-        {
-          ...{ redirectUrl, email, maxAuthAgeSeconds: provenWithinSeconds },
-        },
-      );
+      const { authorizationUrl: address, question } = await signIn.startSignIn(issuerOf(provider), {
+        ...{ redirectUrl, email, maxAuthAgeSeconds: provenWithinSeconds },
+      });
       return {
         address,
         flow: {
@@ -84,7 +81,7 @@ export function createIssuers({ sender, seals }: IssuersOptions): Issuers {
           providerId: provider.id,
           orgId: provider.orgId,
           to,
-          requiresReauthentication: isAnew,
+          isAnew,
         },
       };
     },
@@ -94,8 +91,7 @@ export function createIssuers({ sender, seals }: IssuersOptions): Issuers {
         throw new Error('the issuer calls the person by no subject');
       const { data: email = null } = EmailAddress.safeParse(claims.email);
       const { data: name = null } = MemberName.safeParse(claims.name);
-      const provenAt =
-        claims.authenticatedAt ?? (flow.requiresReauthentication ? unknownAuthenticationTime : null);
+      const provenAt = claims.authenticatedAt ?? (flow.isAnew ? unknownAuthenticationTime : null);
       return { ...claims, email, name, authenticatedAt: provenAt };
     },
   };

@@ -52,7 +52,7 @@ export interface IssuerSignIn {
   startSignIn(
     issuer: Issuer,
     request: IssuerSignInRequest,
-  ): Promise<{ readonly authorizationUrl: string; readonly signInState: IssuerSignInState }>;
+  ): Promise<{ readonly authorizationUrl: string; readonly question: IssuerSignInState }>;
   /**
    * Reads the claims from the issuer's answer, which the query of the URL `at` contains. If the ID token
    * lacks one of the claims in `needed`, the claims of the issuer's userinfo endpoint are added. Throws if
@@ -108,7 +108,7 @@ export function createIssuerSignIn(sender: Sender): IssuerSignIn {
         ...(email !== null && { login_hint: email }),
         ...(provenWithinSeconds !== null && { prompt: 'login', max_age: String(provenWithinSeconds) }),
       });
-      return { authorizationUrl: address.href, signInState: { state, nonce, verifier } };
+      return { authorizationUrl: address.href, question: { state, nonce, verifier } };
     },
     finishSignIn: async (issuer, { state, nonce, verifier }, at, needed) => {
       const opened = await open(issuer);

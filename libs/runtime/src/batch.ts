@@ -14,7 +14,7 @@ interface OpenedBatch {
   /** The parameters, with ids in place of handles and slugs. */
   readonly params: Record<string, unknown>;
   /** The stored first response to the Idempotency-Key, if any. */
-  readonly storedResponse: string | null;
+  readonly stored: string | null;
 }
 
 /** Codes of errors that refuse one record and say nothing about the others. */
@@ -58,7 +58,7 @@ export async function executeBatch<Response extends { readonly json: string; rea
   execute: (handler: Handler, call: OperationCall) => Promise<Response>,
 ): Promise<Response> {
   let response = await execute(openBatch(operation, call), call);
-  const { params, storedResponse: stored } = JSON.parse(response.json) as OpenedBatch;
+  const { params, stored } = JSON.parse(response.json) as OpenedBatch;
   if (stored !== null) return { ...response, json: stored, replayed: true };
 
   const key = call.idempotencyKey;

@@ -15,8 +15,8 @@ type ValuePath = readonly (string | number)[];
 
 /** A text that appears in both the parameters and the response, by its paths. */
 export interface OmittedText {
-  readonly responsePath: ValuePath;
-  readonly paramsPath: ValuePath;
+  readonly inAnswer: ValuePath;
+  readonly inParams: ValuePath;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -44,7 +44,7 @@ function omitTexts(
   if (typeof value === 'string') {
     const inParams = value.length < minOmittedTextLength ? undefined : sentTexts.get(value);
     if (inParams === undefined) return value;
-    omitted.push({ responsePath: path, paramsPath: inParams });
+    omitted.push({ inAnswer: path, inParams });
     return '';
   }
   if (Array.isArray(value))
@@ -80,7 +80,7 @@ export function restoreSentTexts(
   shortened: unknown,
   omitted: readonly OmittedText[],
 ): unknown {
-  for (const { responsePath: inAnswer, paramsPath: inParams } of omitted) {
+  for (const { inAnswer, inParams } of omitted) {
     const holder = valueAt(shortened, inAnswer.slice(0, -1)) as Record<string | number, unknown>;
     holder[inAnswer.at(-1) ?? ''] = valueAt(params, inParams);
   }

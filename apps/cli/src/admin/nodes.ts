@@ -17,7 +17,7 @@ export function configureNodesCommand(command: Command): void {
         lines: [
           ...formatTable(
             ['NODE', 'STATE', 'ORGANIZATIONS', 'SIZE', 'NEW ONES'],
-            view.nodes.map(({ name, state, organizations, bytes, acceptsNewOrganizations: takesNew }) => [
+            view.nodes.map(({ name, state, organizations, bytes, takesNew }) => [
               name,
               state,
               organizations === null ? '-' : String(organizations),

@@ -172,7 +172,7 @@ function addIssuerSignInRoutes(
     } catch (error) {
       return sayProblem(request, reply, error);
     }
-    const { authorizationUrl: address, signInState: question } = begun;
+    const { authorizationUrl: address, question } = begun;
     const flow: SignInFlow = { ...question, to: returnPathOf(formFieldsOf(request)['to']) };
     const nonce = await inTransaction(pool, (db) => storeSignInFlow(db, flow, signInFlowSeconds));
     requestCookiesOf(options, request).set(reply, 'flow', nonce);

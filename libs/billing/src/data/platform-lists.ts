@@ -31,7 +31,7 @@ interface PlatformListParams {
 
 /** A row that was examined, numbered from the start of the page. It contains an item if `fits` is true. */
 interface ScannedRow {
-  readonly ordinal: number;
+  readonly nth: number;
   readonly fits: boolean;
 }
 
@@ -108,7 +108,7 @@ function mergeServerRows<Row extends ScannedRow>(
   let end: readonly string[] | undefined;
   let isEndOfSearch = false;
   for (const rows of rowsByServer) {
-    const signpost = rows.find(({ ordinal: nth }) => nth === maxSearchedRows);
+    const signpost = rows.find(({ nth }) => nth === maxSearchedRows);
     const last = signpost ?? (rows.length > limit ? rows.at(-1) : undefined);
     if (last === undefined || (end !== undefined && compareBytewise(keyOf(last), end) >= 0)) continue;
     end = keyOf(last);

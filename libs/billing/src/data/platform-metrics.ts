@@ -4,7 +4,7 @@ import { isOutboxJob, jobNames } from '@muster/jobs';
 import { type PlatformMetrics } from '@muster/contract';
 
 interface MetricsRow {
-  readonly measuredAt: string;
+  readonly at: string;
   readonly orgs: number;
   readonly accounts: number;
   readonly projects: number;
@@ -83,6 +83,6 @@ export async function getPlatformMetrics(
     queues,
     outboxLagSeconds: Math.max(...rows.map((row) => row.outbox_lag_seconds)),
     operationsLast24h: sumBy(rows, (row) => row.operations_last_24h),
-    measuredAt: own.measuredAt,
+    measuredAt: own.at,
   };
 }

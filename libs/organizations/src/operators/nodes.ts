@@ -19,7 +19,7 @@ export interface NodeSummary {
   readonly organizations: number | null;
   readonly bytes: number | null;
   /** True if new organizations may be placed on this server. */
-  readonly acceptsNewOrganizations: boolean;
+  readonly takesNew: boolean;
 }
 
 /**
@@ -62,9 +62,9 @@ export async function listNodes(pool: Pool): Promise<NodesOverview> {
         ]);
         const placed = new Map(places.map((place) => [place.org_id, place.node]));
         const organizations = there.filter(({ id }) => (placed.get(id) ?? homeNodeName) === name).length;
-        return { name, state: 'ok', organizations, bytes, acceptsNewOrganizations: takesNew };
+        return { name, state: 'ok', organizations, bytes, takesNew };
       } catch {
-        return { name, state: 'away', organizations: null, bytes: null, acceptsNewOrganizations: takesNew };
+        return { name, state: 'away', organizations: null, bytes: null, takesNew };
       }
     }),
   );

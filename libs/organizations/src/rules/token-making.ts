@@ -7,7 +7,7 @@ import { type GrantableScope, orgRank, type OrgRole, type Scope, scopeCovers } f
 export type TokenCreationDecision =
   | { readonly kind: 'allowed' }
   /** The calling token has a smaller scope. */
-  | { readonly kind: 'scope'; readonly neededScope: GrantableScope }
+  | { readonly kind: 'scope'; readonly needed: GrantableScope }
   /** The role of the member to whom the token will belong does not allow the scope. */
   | { readonly kind: 'role' };
 
@@ -23,7 +23,7 @@ export function checkTokenCreation(
   // A token for an identity provider is created with the rights of an admin.
   const needed = requestedScopes.map((scope) => (scope === 'scim' ? 'admin' : scope));
   const beyond = needed.find((scope) => !scopeCovers(callerScopes, scope));
-  if (beyond !== undefined) return { kind: 'scope', neededScope: beyond };
+  if (beyond !== undefined) return { kind: 'scope', needed: beyond };
   if (needed.includes('admin') && orgRank(role) < orgRank('admin')) return { kind: 'role' };
   return { kind: 'allowed' };
 }

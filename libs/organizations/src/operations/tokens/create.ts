@@ -31,7 +31,7 @@ export const create = handle(registry.tokens.create, async ({ params, caller, db
   }
   if (scopes.includes('scim') && projectIds !== null) throw forbidden('bound_token');
   const ruling = checkTokenCreation(caller.scopes, scopes, bearer.role);
-  if (ruling.kind === 'scope') throw scopeTooSmall({ needed: ruling.neededScope, held: caller.scopes });
+  if (ruling.kind === 'scope') throw scopeTooSmall({ needed: ruling.needed, held: caller.scopes });
   if (ruling.kind === 'role') throw roleTooLow({ needed: 'admin', held: bearer.role });
   const retiredAt = bearer.agent?.retired_at ?? null;
   if (retiredAt !== null) throw refuse('agent_retired', { retiredAt });
