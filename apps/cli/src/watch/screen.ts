@@ -39,7 +39,11 @@ export async function openScreen({ readSnapshot, firstSnapshot, changeFeed }: Sc
 
   const draw = (): void => {
     const { rows } = process.stdout;
-    const page = { ...stdoutFormat(), height: rows, ...(trouble !== undefined && { trouble }) };
+    const page = {
+      ...stdoutFormat(),
+      height: rows,
+      ...(trouble !== undefined && { connectionProblem: trouble }),
+    };
     const lines = formatSnapshot(withCurrentTime(seen, seenAt), page).slice(0, rows);
     const text = cursorHome + lines.map((line) => line + clearLine).join('\n') + clearBelow;
     if (text !== drawn) process.stdout.write(text);

@@ -322,7 +322,7 @@ async function writeSplitHeader(
   { header, size, records }: SplitFile,
 ): Promise<ExportPosition> {
   const { context, run, part } = open;
-  const range = { from: header + 1, before: position.part };
+  const range = { from: header + 1, beforePosition: position.part };
   const ids = await read(open, (db) => listParts(db, run.exportId, range));
   const sha256 = await wrapStorageErrors(hashParts(context.storage, run.orgId, ids, size));
   const name = archiveFileName(typeOfStep(position.step));

@@ -64,7 +64,7 @@ const unheldStates = ['available', 'offered', 'submitted'] as const;
 const openStates = [...heldStates, ...unheldStates] as const;
 
 const keepStateAndLease = { to: null, clears: [], endsLease: false, locks: 'stay' } as const;
-const renewLeaseOnly = { ...keepStateAndLease, renews: true } as const;
+const renewLeaseOnly = { ...keepStateAndLease, renewsLease: true } as const;
 /** A new grant. Only a member in person can get one despite a stop, and the grant lifts the stop. */
 const grantTransition = {
   to: 'leased',

@@ -105,12 +105,12 @@ const isPullRequestIssue = (issue: Issue): boolean =>
   issue.state.toLowerCase() === 'merged' ||
   isPullRequestUrl(issue.html_url ?? issue.url);
 
-function mapIssueStatus(issue: Issue): { status: string; trackerStatus: StoryStatus } {
-  if (issue.state.toLowerCase() === 'open') return { status: 'open', trackerStatus: 'backlog' };
+function mapIssueStatus(issue: Issue): { status: string; statusIs: StoryStatus } {
+  if (issue.state.toLowerCase() === 'open') return { status: 'open', statusIs: 'backlog' };
   const reason = (issue.stateReason ?? issue.state_reason ?? '').toLowerCase();
   return ['not_planned', 'duplicate'].includes(reason)
-    ? { status: `closed (${reason.replace('_', ' ')})`, trackerStatus: 'canceled' }
-    : { status: 'closed', trackerStatus: 'done' };
+    ? { status: `closed (${reason.replace('_', ' ')})`, statusIs: 'canceled' }
+    : { status: 'closed', statusIs: 'done' };
 }
 
 const getIssueUrl = (issue: Issue): string | undefined => issue.html_url ?? issue.url ?? undefined;

@@ -159,7 +159,7 @@ export async function openTrello(source: TextSource): Promise<OpenedFile> {
   function statusOf({ idList, closed, dueComplete }: Card): {
     status: string | undefined;
     statusHint?: StoryStatus;
-    trackerStatus?: StoryStatus;
+    statusIs?: StoryStatus;
   } {
     const list = lists.get(idList);
     if (list === undefined) return { status: undefined };
@@ -167,11 +167,11 @@ export async function openTrello(source: TextSource): Promise<OpenedFile> {
     if (closed === true || list.closed === true)
       return {
         status: `${list.name} (archived)`,
-        trackerStatus: isDone || dueComplete === true ? 'done' : 'canceled',
+        statusIs: isDone || dueComplete === true ? 'done' : 'canceled',
       };
     if (isDone) return { status: list.name, statusHint: 'done' };
     return dueComplete === true
-      ? { status: `${list.name} (complete)`, trackerStatus: 'done' }
+      ? { status: `${list.name} (complete)`, statusIs: 'done' }
       : { status: list.name };
   }
   const draftOf = (card: Card): ImportDraft => ({
