@@ -10,7 +10,6 @@
 //   --writes        writes compared with bare servers that each do one step more, instead
 //   --mcp           calls and lists through the MCP gateway instead
 //   --streams       the stream of events instead
-//   --console       the console in a browser instead
 //   --growth        reads and writes with 1,000 and with 100,000 stories and other records, instead
 //   --stories N     the larger number for --growth
 //   --scale         figures for sizing, instead: bytes per write, organizations, API copies, live leases
@@ -23,7 +22,6 @@ import { parseArgs } from 'node:util';
 import { createClient, httpTransport } from '@muster/client';
 import { type Pool } from '@muster/driver';
 import { exitCodeOf } from '@muster/tools';
-import { measureConsole, renderConsole } from './console.ts';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrg, makeOrgs } from './data.ts';
 import { fillStory } from './full-story.ts';
@@ -58,7 +56,6 @@ const { values: options } = parseArgs({
     stories: { type: 'string', default: '100000' },
     scale: { type: 'boolean', default: false },
     streams: { type: 'boolean', default: false },
-    console: { type: 'boolean', default: false },
     licenses: { type: 'boolean', default: false },
     writes: { type: 'boolean', default: false },
     mcp: { type: 'boolean', default: false },
@@ -273,7 +270,6 @@ const specials: Partial<Record<keyof typeof options, SpecialBenchmark>> = {
     (results) => `${renderTable(results, 'gateway / beside it')}\n\n${formatCallsPerCore(results)}`,
   ),
   streams: special((services) => measureStreams(services, effort), renderStreams),
-  console: special((services) => measureConsole(services, effort), renderConsole),
 };
 
 async function run(): Promise<void> {

@@ -28,14 +28,14 @@ function handlerOf(name: string): Handler {
 }
 
 /**
- * Reads all pages of the list that the operation's example reads. Each page is limited to `mostPageBytes`.
+ * Reads all pages of the list that the operation's example reads. Each page is limited to `maxPageBytes`.
  */
-async function pagesOf(operation: Operation, mostPageBytes?: number): Promise<Page[]> {
+async function pagesOf(operation: Operation, maxPageBytes?: number): Promise<Page[]> {
   const pages: Page[] = [];
   for (let cursor: string | null | undefined; cursor !== null;) {
     const params = { ...(operation.example as object), limit: 200, ...(cursor !== undefined && { cursor }) };
     const { json } = await world.call(exampleCallerOf(operation, org), handlerOf(operation.name), params, {
-      ...(mostPageBytes !== undefined && { mostPageBytes }),
+      ...(maxPageBytes !== undefined && { maxPageBytes }),
     });
     const page = JSON.parse(json) as Page;
     pages.push(page);

@@ -302,7 +302,7 @@ export function createService(options: ServiceOptions): Service {
   const answerError = createErrorHandler(options.toApiError, logger, options.renderErrorPage);
   const app = createFastify(options, answerError);
   app.decorateRequest('place', null).decorateRequest('operation', null).decorateRequest('error', null);
-  app.decorateRequest('bodyBytes', 0).decorateRequest('party', null).decorateRequest('bodyOnItsWay', null);
+  app.decorateRequest('bodyBytes', 0).decorateRequest('party', null).decorateRequest('pendingBody', null);
   addJsonParser(app, options.valueLimits);
   recordArrivalTimes(app);
   addRequestSpans(app, (request) => !isHealthRequest(request));

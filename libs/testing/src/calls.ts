@@ -57,7 +57,7 @@ export function openCalls<Handlers extends object>(
     secret,
     handler,
     params,
-    { idempotencyKey, pool, mostPageBytes },
+    { idempotencyKey, pool, maxPageBytes },
     requestId = newId(),
   ) => {
     const call = {
@@ -69,7 +69,7 @@ export function openCalls<Handlers extends object>(
       ip: '127.0.0.1',
       userAgent: 'spec',
     };
-    const environment = { handlers: byName, reactions, mostPageBytes };
+    const environment = { handlers: byName, reactions, maxPageBytes };
     return executeWithWaits(
       (isLastAttempt) => execute(pool ?? database.app, handler, { ...call, isLastAttempt }, environment),
       async ({ position, timeoutSeconds }) =>

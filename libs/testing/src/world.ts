@@ -105,5 +105,5 @@ export interface CallSetUp {
   /** Replaces the pool of the world. */
   readonly pool?: Pool;
   /** The byte limit of a page instead of 1 MiB. */
-  readonly mostPageBytes?: number;
+  readonly maxPageBytes?: number;
 }

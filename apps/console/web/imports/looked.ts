@@ -44,7 +44,7 @@ async function readPreview(
   });
   const fitting = {
     findStatusTarget: createStatusMapper(columns, new Map(Object.entries(columnsByStatus))),
-    ...(dates !== '' && { dates }),
+    ...(dates !== '' && { dateOrder: dates }),
     emailsByName: emailsByPersonName(members, emailsByName),
   };
   return { file, fitting, survey: await surveyFile(file, fitting) };

@@ -182,7 +182,7 @@ describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
         ...giteaPull('reviewed'),
         ...{ review: { type: `pull_request_${event}`, content: 'No.' }, sender: { id: 5 }, commit_id: '' },
       });
-      expect(said).toMatchObject({ facts: [], checks: [], reviewsOf: 7 });
+      expect(said).toMatchObject({ facts: [], checks: [], reviewsOfPullNumber: 7 });
     },
   );
 
