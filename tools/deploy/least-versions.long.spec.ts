@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { minRedisVersion } from '@muster/http';
 import { minPostgresVersion } from '@muster/migrations';
 import { type AlteringProxy, programEnvironment, startAlteringProxy } from '@muster/testing';
-import { programFileOf } from '@muster/testing/bundles';
+import { bundleFileOf } from '@muster/testing/bundles';
 import { type Postgres, type Redis, startPostgres, startRedis } from '@muster/tools';
 import { readText } from './compose.ts';
 
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 const start = async (app: string) => {
-  const child = spawn(process.execPath, [programFileOf(`apps/${app}/src/main.ts`)], {
+  const child = spawn(process.execPath, [bundleFileOf(`apps/${app}/src/main.ts`)], {
     env: { ...programEnvironment(), ...{ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' }, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

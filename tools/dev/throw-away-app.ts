@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { mapToSources, programFileOf } from '@muster/testing/bundles';
+import { mapToSources, bundleFileOf } from '@muster/testing/bundles';
 import { findFreePort } from '@muster/testing/ports';
 import { type AppName } from './ports.ts';
 import { untilReady } from './readiness.ts';
@@ -56,7 +56,7 @@ export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOpti
 async function startOn(port: number, name: AppName, options: ThrowAwayAppOptions): Promise<ThrowAwayApp> {
   const url = `http://127.0.0.1:${port}`;
   const metricsPort = await findFreePort();
-  const main = options.main ?? programFileOf(sourcesOf(name));
+  const main = options.main ?? bundleFileOf(sourcesOf(name));
   const started = performance.now();
   const { child, service } = await startServiceProcess(
     process.execPath,

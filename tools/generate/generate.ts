@@ -12,8 +12,8 @@ const write = async (file: string, text: string): Promise<void> => {
   console.log(file);
 };
 
-// The version and the answers are written first: other generated files contain the version, and the reference
-// pages show the answers.
+// The version and the answers of the operations' examples are written first: other generated files contain the
+// version, and the reference pages show the answers.
 for (const [file, text] of await versionFiles()) await write(file, text);
 console.log('Calling the examples of the contract. On a busy machine this takes minutes.');
 await write(answersFile, await answersText());

@@ -32,8 +32,8 @@ interface Waiting {
 }
 
 /**
- * Opens a tap that removes the given guards until the scope ends. The scope then requires that each guard was
- * found.
+ * Opens a proxy to Postgres that removes the given guards (conditions of statements) until the scope ends. The
+ * scope fails if a guard was in no statement.
  */
 export async function openTap(
   scope: Scope,

@@ -209,7 +209,7 @@ function addTokenlessRoutes(
   });
   if (config.SLACK_SIGNING_SECRET !== undefined)
     addSlackRoute(app, {
-      ...{ pool, environment, seals: forges.seals, metrics, logger },
+      ...{ pool, environment, secretCipher: forges.seals, metrics, logger },
       tokens: createSlackTokens(config.SECRETS_KEY),
       rateLimiter: limits.rateLimiter,
       signingSecret: config.SLACK_SIGNING_SECRET,

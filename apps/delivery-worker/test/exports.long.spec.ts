@@ -17,7 +17,7 @@ import {
   useWorld,
   waitUntil,
 } from '@muster/testing';
-import { programFileOf } from '@muster/testing/bundles';
+import { bundleFileOf } from '@muster/testing/bundles';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 const world = useWorld(withInternalHandlers(handlers));
@@ -54,7 +54,7 @@ afterAll(async () => {
 });
 
 const startWorker = (): ChildProcess =>
-  spawn(process.execPath, [programFileOf('apps/delivery-worker/src/main.ts')], {
+  spawn(process.execPath, [bundleFileOf('apps/delivery-worker/src/main.ts')], {
     cwd: workspaceRoot,
     env: {
       ...{ ...programEnvironment(), PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' },

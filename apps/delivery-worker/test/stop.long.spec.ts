@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type SpecRedis, programEnvironment, startSpecRedis, waitUntil, useWorld } from '@muster/testing';
-import { programFileOf } from '@muster/testing/bundles';
+import { bundleFileOf } from '@muster/testing/bundles';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 const world = useWorld({});
@@ -30,7 +30,7 @@ const conditions: [string, () => Promise<void>, () => Promise<void>][] = [
 ];
 
 it.each(conditions)('when Redis %s', async (_word, begin, end) => {
-  const worker = spawn(process.execPath, [programFileOf('apps/delivery-worker/src/main.ts')], {
+  const worker = spawn(process.execPath, [bundleFileOf('apps/delivery-worker/src/main.ts')], {
     cwd: workspaceRoot,
     env: {
       ...{ ...programEnvironment(), PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' },

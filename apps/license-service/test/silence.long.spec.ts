@@ -59,7 +59,7 @@ async function startSilentServer(words: RegExp | undefined, { passes = false } =
 }
 
 interface CommandResult {
-  readonly code: number;
+  readonly exitCode: number;
   readonly out: string;
   readonly err: string;
 }
@@ -70,7 +70,7 @@ async function runLicenseCommand(url: string, ...args: string[]): Promise<Comman
   });
   child.stdin.end();
   const [exit, out, err] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
-  return { code: Number((exit as [number | null])[0]), out, err };
+  return { exitCode: Number((exit as [number | null])[0]), out, err };
 }
 
 const errorOf = ({ out }: CommandResult) =>
@@ -85,12 +85,12 @@ it.concurrent('says in JSON, and in one sentence, that nothing was changed where
     ...commands.map((command) => runLicenseCommand(silent, ...command, '--json')),
   ]);
   for (const ran of all) {
-    expect([ran.code, ran.err, errorOf(ran)]).toEqual([
+    expect([ran.exitCode, ran.err, errorOf(ran)]).toEqual([
       ...[1, ''],
       { reason: 'no_database', message: expect.stringMatching(/does not answer.*; nothing was changed$/) },
     ]);
   }
-  expect([words.code, words.out, words.err.trim().split('\n')]).toEqual([
+  expect([words.exitCode, words.out, words.err.trim().split('\n')]).toEqual([
     ...[1, ''],
     [expect.stringMatching(/^license: PostgreSQL does not answer.*nothing was changed$/)],
   ]);
@@ -105,7 +105,7 @@ it.concurrent('says that nothing was changed where Postgres falls silent before 
     id,
     '--json',
   );
-  expect([ran.code, errorOf(ran)]).toEqual([
+  expect([ran.exitCode, errorOf(ran)]).toEqual([
     1,
     { reason: 'no_database', message: expect.stringContaining('nothing was changed') },
   ]);
@@ -122,7 +122,7 @@ it.concurrent('says that the outcome is unknown where the confirmation does not 
     runLicenseCommand(silent, ...issue),
     runLicenseCommand(silent, 'list', '--json'),
   ]);
-  expect([ran.code, errorOf(ran)]).toEqual([
+  expect([ran.exitCode, errorOf(ran)]).toEqual([
     1,
     { reason: 'outcome_unknown', message: expect.stringContaining('outcome is unknown') },
   ]);

@@ -48,7 +48,8 @@ export class RequestSlots {
 
   /**
    * Takes a slot and returns true, or returns false if no slot is free. Urgent requests may use twice as many
-   * slots. Requests that returned after waiting do not count here, so they take no slot from new requests.
+   * slots. Requests that go on after they gave up their slot to wait do not count here, so they
+   * take no slot from new requests.
    */
   take(isUrgent: boolean): boolean {
     // guard: places for what is urgent

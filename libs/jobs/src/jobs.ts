@@ -18,7 +18,7 @@ export const jobs = {
     timeoutSeconds: 30,
   }),
   'gamification.sync': defineOrganizationJob({
-    summary: 'Count the activity of an organization into points on request',
+    summary: 'Recalculate the points of an organization from its activity',
     queue: 'sync',
     payload: EmptyPayload,
     timeoutSeconds: 30,

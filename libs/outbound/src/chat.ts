@@ -43,7 +43,7 @@ const slackButton = (actionId: string, label: string, target: object) => ({
   ...target,
 });
 
-/** The action of a button that answers a question. Slack requires a different name for each button of a block. */
+/** The prefix of the action ids of buttons that answer a question. Slack requires a different id for each button. */
 export const slackAnswerAction = 'muster-answer';
 
 /** Also links to the page on which the question can be answered with a text of one's own. */

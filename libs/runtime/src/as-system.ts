@@ -18,8 +18,8 @@ export interface SystemCallContext {
   readonly actor: Actor;
   readonly facts: AuditFacts;
   /**
-   * The member who does it, if the job acts for one, with `actor`. The job has checked the membership and the role in
-   * the project.
+   * The member for whom the job acts, if any; set together with `actor`. The job has checked the membership and the
+   * role in the project.
    */
   readonly memberId?: string;
 }

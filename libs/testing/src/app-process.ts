@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { mapToSources, programFileOf } from './bundles.ts';
+import { mapToSources, bundleFileOf } from './bundles.ts';
 import { programEnvironment } from './environment.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
@@ -28,7 +28,7 @@ export async function startApp(
   mainFile: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<AppProcess> {
-  const app = spawn(process.execPath, [programFileOf(mainFile)], {
+  const app = spawn(process.execPath, [bundleFileOf(mainFile)], {
     cwd: workspaceRoot,
     env: {
       ...programEnvironment(),

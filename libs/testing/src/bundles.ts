@@ -19,7 +19,7 @@ export const builtMainFile = (app: string): string | undefined =>
     : undefined;
 
 /** Returns the file with which to start an app: its bundle, or its sources if none was built. */
-export const programFileOf = (mainFile: string): string =>
+export const bundleFileOf = (mainFile: string): string =>
   builtMainFile(mainFile.split('/')[1] ?? '') ?? mainFile;
 
 const sourceMaps = new Map<string, SourceMap | undefined>();

@@ -11,9 +11,9 @@ import {
 import { parse as parseToml, stringify } from 'smol-toml';
 import { UsageError } from '@muster/terminal';
 
-type ObjectEntry = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is ObjectEntry =>
+const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Detects the indentation of the file. */
@@ -97,7 +97,7 @@ export function readJsonValue(text: string, file: string, path: JSONPath): unkno
   return valueAtPath(text.trim() === '' ? {} : parseJsonObject(text.replace(/^\uFEFF/, ''), file), path);
 }
 
-function parseTomlFile(text: string, file: string): ObjectEntry {
+function parseTomlFile(text: string, file: string): JsonObject {
   try {
     return parseToml(text);
   } catch {
@@ -110,7 +110,7 @@ export const readTomlValue = (text: string, file: string, path: JSONPath): unkno
   valueAtPath(parseTomlFile(text, file), path);
 
 /** Returns the file without one server. */
-function withoutServer(toml: ObjectEntry, within: string, name: string): ObjectEntry {
+function withoutServer(toml: JsonObject, within: string, name: string): JsonObject {
   const { [within]: servers, ...others } = toml;
   const { [name]: _, ...rest } = isObject(servers) ? servers : {};
   return Object.keys(rest).length === 0 ? others : { ...others, [within]: rest };
@@ -125,7 +125,7 @@ export function editToml(
   text: string,
   file: string,
   { within, name }: { readonly within: string; readonly name: string },
-  value: ObjectEntry | undefined,
+  value: JsonObject | undefined,
 ): string {
   const before = parseTomlFile(text, file);
   const eol = text.includes('\r\n') ? '\r\n' : '\n';

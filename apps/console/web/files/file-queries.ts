@@ -42,7 +42,7 @@ export async function loadFile(
   client: Client,
   attachmentId: string,
 ): Promise<Attachment> {
-  // Other parts of the page start their queries in the same frame.
+  // Waits until the other parts of the page have started their queries, so that one request reads all files.
   await Promise.resolve();
   await awaitFirstFetches(queries, ['story'], ({ queryKey }) => queryKey[2] === 'files');
   return queries.query(fileQuery(client, attachmentId));

@@ -22,7 +22,7 @@ export function createStreamLimiter(limits = eventStreamLimits): (caller: TokenI
     const { memberId } = caller;
     const own = streams.get(memberId) ?? new Set();
     const [oldest] = own;
-    if (oldest !== undefined && own.size >= limits.perOwner) {
+    if (oldest !== undefined && own.size >= limits.maxPerOwner) {
       oldest.removeStream();
       oldest.replaced.abort();
     }

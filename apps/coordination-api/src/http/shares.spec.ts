@@ -15,7 +15,9 @@ describe.each([
      * allows.
      */
     const fill = (orgId: string, count: number) =>
-      Array.from({ length: count }, (_, nth) => enter(`${orgId} ${Math.floor(nth / most.perOwner)}`, orgId));
+      Array.from({ length: count }, (_, nth) =>
+        enter(`${orgId} ${Math.floor(nth / most.maxPerOwner)}`, orgId),
+      );
     return { enter, fill };
   };
   const mine = {
@@ -25,7 +27,7 @@ describe.each([
 
   it('are so many of a token, and its colleagues have theirs', () => {
     const { enter, fill } = begin();
-    const [leave] = fill('acme', most.perOwner);
+    const [leave] = fill('acme', most.maxPerOwner);
     expect(() => enter('acme 0', 'acme')).toThrow(expect.objectContaining(mine));
     enter('acme 1', 'acme');
     leave?.();
@@ -36,15 +38,15 @@ describe.each([
 
   it('are at most half of an organization for one member with many tokens', () => {
     const { enter } = begin();
-    for (let nth = 0; nth < most.perOrganization / 2; nth += 1)
-      enter(`token ${Math.floor(nth / most.perOwner)}`, 'acme', 'ana');
+    for (let nth = 0; nth < most.maxPerOrganization / 2; nth += 1)
+      enter(`token ${Math.floor(nth / most.maxPerOwner)}`, 'acme', 'ana');
     expect(() => enter('another token', 'acme', 'ana')).toThrow(expect.objectContaining(mine));
     enter('another token', 'acme', 'ben');
   });
 
   it('are so many of an organization, and others have theirs', () => {
     const { enter, fill } = begin();
-    const [leave] = fill('acme', most.perOrganization);
+    const [leave] = fill('acme', most.maxPerOrganization);
     expect(() => enter('new', 'acme')).toThrow(expect.objectContaining(mine));
     enter('new', 'other');
     leave?.();
@@ -53,8 +55,8 @@ describe.each([
 
   it('are so many in all', () => {
     const { enter, fill } = begin();
-    for (let left = most.inTotal, nth = 0; left > 0; nth += 1, left -= most.perOrganization)
-      fill(`org ${nth}`, Math.min(left, most.perOrganization));
+    for (let left = most.maxTotal, nth = 0; left > 0; nth += 1, left -= most.maxPerOrganization)
+      fill(`org ${nth}`, Math.min(left, most.maxPerOrganization));
     expect(() => enter('new', 'other')).toThrow(expect.objectContaining({ code: 'unavailable' }));
   });
 });

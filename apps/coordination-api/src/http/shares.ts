@@ -17,27 +17,31 @@ export interface WaitingCallLimiter {
 
 interface ShareLimits {
   /** The limit of a token, or of a member with all its tokens. */
-  readonly perOwner: number;
-  readonly perOrganization: number;
-  readonly inTotal: number;
+  readonly maxPerOwner: number;
+  readonly maxPerOrganization: number;
+  readonly maxTotal: number;
 }
 
 /** Limits of calls that wait for events, in each process. An agent follows one or a few executions. */
 export const eventWaitLimits: ShareLimits = {
   // guard: calls that one token lets wait
-  perOwner: 8,
-  perOrganization: 1_000,
-  inTotal: 5_000,
+  maxPerOwner: 8,
+  maxPerOrganization: 1_000,
+  maxTotal: 5_000,
 };
 /** Limits of tool calls that the gateway is processing. */
-export const forwardedCallLimits: ShareLimits = { perOwner: 128, perOrganization: 512, inTotal: 1_024 };
+export const forwardedCallLimits: ShareLimits = {
+  maxPerOwner: 128,
+  maxPerOrganization: 512,
+  maxTotal: 1_024,
+};
 /**
  * Limits of calls that wait for their turn at a record. Many agents of one member may request work at the
  * same time.
  */
-export const queuedCallLimits: ShareLimits = { perOwner: 128, perOrganization: 512, inTotal: 1_024 };
+export const queuedCallLimits: ShareLimits = { maxPerOwner: 128, maxPerOrganization: 512, maxTotal: 1_024 };
 /** Limits of event streams per member. A browser has six connections per host, and its tabs share a stream. */
-export const eventStreamLimits: ShareLimits = { perOwner: 4, perOrganization: 1_000, inTotal: 5_000 };
+export const eventStreamLimits: ShareLimits = { maxPerOwner: 4, maxPerOrganization: 1_000, maxTotal: 5_000 };
 
 const retrySeconds = 1;
 
@@ -56,15 +60,15 @@ export function createWaitingCallLimiter(
   reason: SharedReason,
   ownerOf: OwnerOf = ownerByToken,
 ): WaitingCallLimiter {
-  const limiter = createConcurrencyLimiter(limits.inTotal);
+  const limiter = createConcurrencyLimiter(limits.maxTotal);
   return {
     enter: (caller) => {
       const parties = [
-        { ...ownerOf(caller), most: limits.perOwner },
-        { key: `all of ${caller.memberId}`, said: 'of yours', most: limits.perOrganization / 2 },
+        { ...ownerOf(caller), most: limits.maxPerOwner },
+        { key: `all of ${caller.memberId}`, said: 'of yours', most: limits.maxPerOrganization / 2 },
         {
           ...{ key: `organization ${caller.orgId}`, said: 'of your organization' },
-          most: limits.perOrganization,
+          most: limits.maxPerOrganization,
         },
       ];
       const admission = limiter.acquire(parties);

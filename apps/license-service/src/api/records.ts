@@ -121,7 +121,7 @@ export const EventRecord = z.object({
     .string()
     .nullable()
     .describe('The token or support person: `token shop`, `person ana@example.com`.'),
-  epoch: z.int().describe('The number of transfers by then.'),
+  epoch: z.int().describe('The number of transfers up to and including this one.'),
   at: z.iso.datetime(),
   data: z.record(z.string(), z.unknown()),
 });

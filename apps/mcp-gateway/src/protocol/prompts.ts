@@ -129,7 +129,7 @@ function toMcpPrompt({ name, prompt, projects }: OfferedPrompt): McpPrompt {
             ...own.filter((argument) => argument.name !== projectArgument),
             {
               name: projectArgument,
-              description: `The project of the prompt: ${projects.slice(0, 10).join(', ')}`,
+              description: `The project to use the prompt for, one of: ${projects.slice(0, 10).join(', ')}`,
               required: projects.length > 1,
             },
           ],

@@ -16,7 +16,7 @@ export const ReviewerRef = z.object({
   kind: z.enum(['member', 'agent']),
   id: Id.describe('The id of the member or agent; kind says which'),
   name: z.string(),
-  memberId: Id.describe('For an agent, the id of its member'),
+  memberId: Id.describe('For an agent, the id of the member to whom it belongs'),
   agentId: Id.nullable(),
 });
 export type ReviewerRef = z.infer<typeof ReviewerRef>;

@@ -15,7 +15,7 @@ export const PlanRef = nameText(120);
 /** A ref of the plan, or the id or key of a story of the project. It is normalized as a ref is. */
 const StoryOrItemRef = nameText(2048);
 
-/** Returns the id or key in a reference of a plan's item; undefined if the text can only be a ref. */
+/** Returns the id or key of a story if the text has such a form; undefined if it can only be an item's ref. */
 export function parseStoryRef(text: string): string | undefined {
   const { data } = StoryRef.safeParse(text);
   return data;

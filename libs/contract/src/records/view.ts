@@ -14,7 +14,7 @@ export const ViewLayout = z
 const StoredPerson = boundedText(41, 1);
 
 const maxAlternatives = 50;
-/** A value, or several of which a story needs one. */
+/** The value or the values of a filter. A story matches if it has one of them. */
 const valueOrList = <Value extends z.ZodType>(value: Value) =>
   z.union([value, z.array(value).min(1).max(maxAlternatives)]);
 

@@ -15,7 +15,7 @@ export interface ExceededBudget {
   readonly exceededAt: string;
 }
 
-/** True for budget `b` in the period that it counts. */
+/** True if the counted amount of budget `b` belongs to the current period. */
 export const isInPeriodSql = sql.part`b.period_start = app.period_start(b.period, clock_timestamp())`;
 
 const exceededColumns = sql.part`jsonb_build_object('id', b.id, 'scope', b.scope, 'amountMicros', b.amount_micros,

@@ -172,7 +172,7 @@ function idsInFilter(filter: Filter): string[] {
   if (filter.op === 'or' && 'filters' in filter) return filter.filters.flatMap(idsInFilter);
   if (filter.op === 'eq' && 'compValue' in filter && filter.attrPath.toLowerCase() === 'value')
     return [String(filter.compValue).toLowerCase()];
-  throw badRequest('Members are filtered by value eq.', [
+  throw badRequest('Members can be filtered only by value eq.', [
     { path: 'filter', message: 'must be value eq "…"' },
   ]);
 }

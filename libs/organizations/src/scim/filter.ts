@@ -27,7 +27,9 @@ export interface CompiledFilter {
 const alwaysTrue = '1 == 1';
 
 const invalidFilter = (message: string) =>
-  badRequest('The filter is invalid.', [{ path: 'filter', message: message.slice(0, 200) }]);
+  badRequest(`The filter is invalid: ${message.slice(0, 200)}`, [
+    { path: 'filter', message: message.slice(0, 200) },
+  ]);
 
 /** Parses a filter. Throws 400 if its syntax is invalid. */
 export function parseFilter(text: string): Filter {

@@ -69,7 +69,7 @@ export const admin = {
       summary: 'Show statistics of the installation',
       keywords: 'statistics health queues dashboard',
       description:
-        'Organizations are counted exactly. For very large tables the numbers are database estimates, and estimated names those. Queues are those of the outbox: the jobs that follow from writes, by kind.',
+        'Organizations are counted exactly. For very large tables the numbers are estimates by the database, and the field estimated lists those tables. The queues are those of the outbox: the jobs that follow from writes, by kind.',
       access: platformAccess(),
       params: z.strictObject({}),
       result: z.object({ metrics: PlatformMetrics }),

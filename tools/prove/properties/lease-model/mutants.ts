@@ -27,23 +27,23 @@ const grant =
     if (epoch === undefined || token === undefined) throw new Error('a grant writes otherwise');
     return write(epoch, token);
   };
-const ofGrant = 'epoch and token of a grant';
+const grantValues = 'epoch and token of a grant';
 const asAcquired = 'the executions as an acquire reads them';
 
 export const mutants = [
   mutant(
     'a grant to another holder keeps the epoch',
-    ofGrant,
+    grantValues,
     grant((epoch, token) => `epoch = least(${epoch}::int, leases.epoch), token_hash = ${token}`),
   ),
   mutant(
     'a grant skips an epoch',
-    ofGrant,
+    grantValues,
     grant((epoch, token) => `epoch = ${epoch}::int + (epoch <> ${epoch}::int)::int, token_hash = ${token}`),
   ),
   slowMutant(
     'the token before a re-acquire stays good',
-    ofGrant,
+    grantValues,
     grant(
       (epoch, token) =>
         `epoch = ${epoch}, token_hash = case when epoch = ${epoch}::int then token_hash else ${token} end`,

@@ -25,7 +25,7 @@ export interface SlackAnswerOptions {
   readonly pool: Pool;
   readonly environment: HandlerEnvironment;
   readonly tokens: SlackTokens;
-  readonly seals: SecretCipher;
+  readonly secretCipher: SecretCipher;
 }
 
 export type SlackOutcome =
@@ -83,7 +83,7 @@ async function answerAs(
 
 /** Throws 400 if Muster did not send the button. All other outcomes are shown in Slack. */
 export async function answerFromSlack(options: SlackAnswerOptions, click: SlackClick): Promise<SlackResult> {
-  const { pool, tokens, seals } = options;
+  const { pool, tokens, secretCipher: seals } = options;
   const parsed = tokens.parseValue(click.value);
   if (parsed === undefined || !isSlackResponseUrl(click.responseUrl)) throw invalidClick();
   const { orgId, questionId } = parsed;

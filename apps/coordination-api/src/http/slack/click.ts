@@ -4,7 +4,7 @@ import { SlackId } from '@muster/outbound/slack';
 import { malformedRequest, parseUntrustedJson } from '@muster/contract';
 import { z } from 'zod';
 
-/** A click on the button of an answer. */
+/** A click in Slack on a button that answers a question with one of its options. */
 export interface SlackClick {
   readonly teamId: string;
   readonly userId: string;

@@ -19,7 +19,7 @@ import { keepField } from '../../rules/plan-decisions.ts';
 
 export type ApplyContext = HandlerContext<typeof registry.plans.apply>;
 
-/** Locks in the common order: counters, columns, stories, epics. Applies to one project are serialized. */
+/** Locks in the common order: counters, columns, stories, epics. Calls that apply plans to one project run one after the other. */
 export async function loadPlan(context: ApplyContext) {
   const { params, targetId, db, access, policy: askPolicy } = context;
   const { items, epics } = params;

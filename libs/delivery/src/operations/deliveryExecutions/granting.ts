@@ -140,7 +140,7 @@ export function decideGrant(
   });
 }
 
-/** Returns the execution that carries the target's stop. */
+/** Returns the execution on whose row it is stored that work on the target was stopped. */
 const findStoppedExecution = ({ execution, stoppedExecution }: LockedAcquireRows): ExecutionRow | undefined =>
   [execution, stoppedExecution].find((row) => row !== undefined && row.stop_requested !== null);
 

@@ -144,7 +144,7 @@ export function recordImportedItem(
   });
 }
 
-/** Returns the marks of an imported record. */
+/** Returns the columns that mark a record as imported: by whom, and by which import. */
 export const importColumns = ({ caller, current }: ArchiveBatch) => ({
   imported_by: caller.actor,
   imported_from: current.provider,

@@ -18,7 +18,9 @@ export const publish = handle(
     const { slug, version, encoding } = params;
     const decoded = decodeContent(params.content, encoding);
     if ('problem' in decoded)
-      throw badRequest('The content is invalid.', [{ path: 'content', message: decoded.problem }]);
+      throw badRequest('The content of the version cannot be decoded.', [
+        { path: 'content', message: decoded.problem },
+      ]);
     const { bytes } = decoded;
     const sha256 = sha256Of(bytes);
 

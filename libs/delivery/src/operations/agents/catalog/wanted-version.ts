@@ -14,7 +14,7 @@ export async function resolveVersion<Row>(
   findRow: FindVersion<Row>,
 ): Promise<{ readonly row: Row; readonly versions: CatalogVersionRef[] }> {
   if (version !== undefined && !isVersionOrRange(version))
-    throw badRequest('The version is invalid.', [
+    throw badRequest('The version is neither a version nor a range of versions.', [
       { path: 'version', message: 'must be a version such as 1.4.0, or a range such as ^1.2' },
     ]);
   const [exact, versions] = await Promise.all([findRow(db, ref, version), listVersions(db, ref)]);
