@@ -58,12 +58,12 @@ describe('a site whose pages are not made yet', () => {
 it('takes the pages that it is told of, then those beside a bundle, and else makes them', async () => {
   const made = path.join(outerFolder, 'made');
   const at = { beside: outerFolder, made };
-  expect(findSiteFolder(undefined, at)).toEqual({ folder: made, isMadeHere: true });
-  expect(findSiteFolder(folder, at)).toEqual({ folder, isMadeHere: false });
+  expect(findSiteFolder(undefined, at)).toEqual({ folder: made, isBuiltLocally: true });
+  expect(findSiteFolder(folder, at)).toEqual({ folder, isBuiltLocally: false });
   await mkdir(path.join(outerFolder, 'site'));
   expect(findSiteFolder(undefined, at)).toEqual({
     folder: path.join(outerFolder, 'site'),
-    isMadeHere: false,
+    isBuiltLocally: false,
   });
-  expect(findSiteFolder(folder, at)).toEqual({ folder, isMadeHere: false });
+  expect(findSiteFolder(folder, at)).toEqual({ folder, isBuiltLocally: false });
 });

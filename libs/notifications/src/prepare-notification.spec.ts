@@ -81,7 +81,13 @@ describe('what goes out of a notification', () => {
       },
       push: {
         devices: ['token-1', 'token-2'].map((token) => ({ id: expect.any(String), platform: 'ios', token })),
-        ...{ title: 'Ana mentioned you on WEB-7', body: 'Passkeys', text: 'Passkeys', storyKey: 'WEB-7' },
+        ...{
+          title: 'Ana mentioned you on WEB-7',
+          body: 'Passkeys',
+          text: 'Passkeys',
+          storyKey: 'WEB-7',
+          question: null,
+        },
       },
     });
   });

@@ -17,7 +17,7 @@ describe('the life of a review', () => {
       expect(nextStates.moved_on === undefined).toBe(effectOnMove === null);
       if (nextStates.moved_on === undefined) continue;
       const moved = reviewStates[nextStates.moved_on];
-      expect(moved).toMatchObject({ effectOnMove: null, stale: true });
+      expect(moved).toMatchObject({ effectOnMove: null, isStale: true });
       expect(Object.keys(moved.nextStates).sort()).toEqual([...verdicts].sort());
     }
   });

@@ -18,11 +18,11 @@ export async function matchRepositories(
   const rows = await db.all(
     sql<WorkRepositoryRow>`select e.id as "executionId", coalesce(e.pull_request, e.git -> 'pullRequest') as pull,
          case when p.execution_id is not null
-           then jsonb_build_object('repositoryId', p.repository_id, 'number', p.number) end as seen,
+           then jsonb_build_object('repositoryId', p.repository_id, 'number', p.number) end as "observedPull",
          coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'urls', r.url || r.former_urls) order by r.id)
            from forge_repositories r
            join forge_connections c on ${orgFilter('c')} and c.id = r.connection_id and c.deleted_at is null
-           where ${orgFilter('r')} and r.project_id = e.project_id and r.url is not null), '[]') as linked,
+           where ${orgFilter('r')} and r.project_id = e.project_id and r.url is not null), '[]') as "linkedRepositories",
          j.repository ->> 'url' as "projectUrl"
        from executions e
        join projects j on ${orgFilter('j')} and j.id = e.project_id

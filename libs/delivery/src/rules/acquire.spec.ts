@@ -47,7 +47,7 @@ const createOffer = (toMemberId: string | null, toAgentId: string | null, expire
 
 describe('who may have a lease', () => {
   it('is whoever asks first', () => {
-    expect(decide({})).toMatchObject({ kind: 'grant', superseded: null, freed: [] });
+    expect(decide({})).toMatchObject({ kind: 'grant', superseded: null, freedLeases: [] });
   });
 
   it('is the same holder again, also after its time; another run, or the same member’s agent, is another', () => {
@@ -66,7 +66,7 @@ describe('who may have a lease', () => {
       expect(decide({ targetLease: own })).toMatchObject({
         kind: 'grant',
         superseded: own,
-        takenOverLive: false,
+        wasLiveLeaseTakenOver: false,
       });
     }
   });
@@ -76,8 +76,14 @@ describe('who may have a lease', () => {
     const found = { isTargetNamed: false };
     for (const expiresAt of [past, within]) {
       const own = lease(ben, expiresAt);
-      expect(decide({ ...found, targetLease: own })).toMatchObject({ reason: 'lease_held', by: own });
-      expect(decide({ ...found, rivalLeases: [own] })).toMatchObject({ reason: 'lease_held', by: own });
+      expect(decide({ ...found, targetLease: own })).toMatchObject({
+        reason: 'lease_held',
+        conflictingLease: own,
+      });
+      expect(decide({ ...found, rivalLeases: [own] })).toMatchObject({
+        reason: 'lease_held',
+        conflictingLease: own,
+      });
       expect(decide({ targetLease: own })).toMatchObject({ kind: 'grant' });
       expect(decide({ ...found, targetLease: lease(chloe, expiresAt) })).toEqual({ kind: 'extend' });
     }
@@ -87,10 +93,13 @@ describe('who may have a lease', () => {
   it('is a lead by taking over, and nobody else', () => {
     const own = lease(ben, future);
     expect(decide({ targetLease: own, takeOver: true })).toMatchObject({ reason: 'take_over_forbidden' });
-    expect(decide({ targetLease: own, isLead: true })).toMatchObject({ reason: 'lease_held', by: own });
+    expect(decide({ targetLease: own, isLead: true })).toMatchObject({
+      reason: 'lease_held',
+      conflictingLease: own,
+    });
     expect(decide({ targetLease: own, isLead: true, takeOver: true })).toMatchObject({
       kind: 'grant',
-      takenOverLive: true,
+      wasLiveLeaseTakenOver: true,
     });
   });
 
@@ -99,7 +108,7 @@ describe('who may have a lease', () => {
     expect(decide({ targetLease: own })).toMatchObject({ reason: 'lease_held' });
     expect(decide({ targetLease: own, takeOver: true })).toMatchObject({
       kind: 'grant',
-      takenOverLive: true,
+      wasLiveLeaseTakenOver: true,
     });
     expect(decide({ caller: robo, targetLease: lease(chloe, future), takeOver: true })).toMatchObject({
       reason: 'take_over_forbidden',
@@ -116,7 +125,7 @@ describe('who may have a lease', () => {
     expect(decide({ caller: otherRun, targetLease: own, takeOver: true })).toMatchObject({
       kind: 'grant',
       superseded: own,
-      takenOverLive: true,
+      wasLiveLeaseTakenOver: true,
     });
     expect(decide({ caller: { ...robo, agentId: 'scout' }, targetLease: own, takeOver: true })).toMatchObject(
       { reason: 'take_over_forbidden' },
@@ -167,13 +176,13 @@ describe('who may have a lease', () => {
 
   it('is nobody beside a live lease of the group, but for its holder; an expired one is set free', () => {
     const group = lease(ben, future, 'delivery_group');
-    expect(decide({ rivalLeases: [group] })).toMatchObject({ reason: 'lease_held', by: group });
+    expect(decide({ rivalLeases: [group] })).toMatchObject({ reason: 'lease_held', conflictingLease: group });
     expect(decide({ rivalLeases: [group], isLead: true, takeOver: true })).toMatchObject({
       reason: 'lease_held',
     });
-    expect(decide({ caller: ben, rivalLeases: [group] })).toMatchObject({ kind: 'grant', freed: [] });
+    expect(decide({ caller: ben, rivalLeases: [group] })).toMatchObject({ kind: 'grant', freedLeases: [] });
     const expired = lease(ben, past, 'delivery_group');
-    expect(decide({ rivalLeases: [expired] })).toMatchObject({ kind: 'grant', freed: [expired] });
+    expect(decide({ rivalLeases: [expired] })).toMatchObject({ kind: 'grant', freedLeases: [expired] });
   });
 
   it('is nobody but the addressee while the group is offered, not even a lead who takes over', () => {

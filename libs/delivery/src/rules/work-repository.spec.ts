@@ -44,7 +44,7 @@ describe('in a project with several linked repositories', () => {
   it('a repository that received the former name of another is distinguished by the pull request', () => {
     const old = { id: 'next', urls: ['https://github.com/acme/old'] };
     const seen = { repositoryId: 'web', number: 7 };
-    const known = { linked: [web, old], pull: pullOf('acme/old') };
+    const known = { linkedRepositories: [web, old], pull: pullOf('acme/old') };
     expect(match({ ...known, observedPull: seen }, 'acme/web')).toBe('same');
     expect(match({ ...known, observedPull: seen }, 'acme/old')).toBe('other');
     expect(match(known, 'acme/old')).toBe('same');

@@ -25,7 +25,7 @@ it.each([
   const [limits, cost] = [make(), { key: key(), rate }];
   await limits.take([cost]);
   aheadMillis = 0;
-  expect((await limits.take([cost]))[0]).toMatchObject({ left: 8, waitMillis: 0 });
+  expect((await limits.take([cost]))[0]).toMatchObject({ remainingTokens: 8, waitMillis: 0 });
 });
 
 it('lets callers in soon where the clock of Redis was an hour ahead', async () => {
