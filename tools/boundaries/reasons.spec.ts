@@ -34,7 +34,7 @@ describe('the catalogue of errors', () => {
   it('is what every error is made from: no other place constructs one, or writes a reason beside it', () => {
     const makers = sources.filter(([, text]) => text.includes('new ApiError(')).map(([file]) => file);
     expect(makers).toEqual(['libs/contract/src/kernel/api-error.ts']);
-    const relays = sources.filter(([, text]) => text.includes('relayed(')).map(([file]) => file);
+    const relays = sources.filter(([, text]) => text.includes('apiErrorFromBody(')).map(([file]) => file);
     expect(relays).toEqual(['apps/mcp-gateway/src/app.ts']);
   });
 });

@@ -1,4 +1,4 @@
-import { endWhenUnread, exitCodes, goOnUnread } from '@muster/terminal';
+import { exitWhenOutputCloses, exitCodes, continueWhenOutputCloses } from '@muster/terminal';
 import { CommanderError } from 'commander';
 import { reportError } from './failures.ts';
 import { createProgram } from './program.ts';
@@ -7,8 +7,8 @@ import { createProgram } from './program.ts';
 export async function runCommandLine(words = process.argv.slice(2)): Promise<void> {
   // Treats `muster help stories create` as `muster stories create --help`.
   const typed = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
-  endWhenUnread(process.stdout);
-  goOnUnread(process.stderr);
+  exitWhenOutputCloses(process.stdout);
+  continueWhenOutputCloses(process.stderr);
   try {
     await createProgram().parseAsync(typed, { from: 'user' });
   } catch (error) {

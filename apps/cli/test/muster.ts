@@ -15,7 +15,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import {
   type AppProcess,
-  freePort,
+  findFreePort,
   type Person,
   programEnvironment,
   startApp,
@@ -147,7 +147,7 @@ export function useMuster({ demoAccount }: { readonly demoAccount?: string } = {
   beforeAll(async () => {
     home = await mkdtemp(path.join(tmpdir(), 'muster-cli-'));
     const own = { DATABASE_URL: world.database.url };
-    const port = String(await freePort());
+    const port = String(await findFreePort());
     const place = { ...own, BASE_URL: `http://127.0.0.1:${port}` };
     if (demoAccount === undefined) {
       const files = { FILES_FOLDER: path.join(home, 'files') };

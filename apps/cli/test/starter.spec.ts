@@ -16,7 +16,7 @@ beforeAll(async () => {
 async function runStarter(
   args: readonly string[],
   env: Record<string, string> = {},
-): Promise<CommandResult & { requestedThings: string[] }> {
+): Promise<CommandResult & { asked: string[] }> {
   const child = fork(mainFile, [...args], {
     silent: true,
     env: { ...programEnvironment(), HOME: muster.home(), XDG_CONFIG_HOME: muster.home(), ...env },
@@ -34,7 +34,7 @@ async function runStarter(
   if (stdout === null || stderr === null) throw new Error('both are pipes');
   const [out, err, exit] = await Promise.all([text(stdout), text(stderr), once(child, 'exit')]);
   const [code] = exit as [number];
-  return { code, out, err, requestedThings: asked };
+  return { code, out, err, asked };
 }
 
 describe('started by somebody who knows of an instance', () => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport, retrying } from '@muster/client';
 import { type Service } from '@muster/http';
-import { type AppProcess, freePort, type People, startApp, useWorld, type World } from '@muster/testing';
+import { type AppProcess, findFreePort, type People, startApp, useWorld, type World } from '@muster/testing';
 import { pino } from 'pino';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { createConsole } from '../src/app.ts';
@@ -75,7 +75,7 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
     site = await makeSite(folder);
     service = createConsole(folder, pino({ level: 'silent' }));
     consoleUrl = await service.app.listen({ host: '127.0.0.1', port: 0 });
-    port = await freePort();
+    port = await findFreePort();
     if (hasSignIn)
       signIn = await startApp('apps/sign-in/src/main.ts', {
         ...{ DATABASE_URL: world.database.url, BASE_URL: url(), MAIL_FOLDER: mails.folder() },

@@ -13,7 +13,7 @@ import {
   registerPlatformTokensOnAllNodes,
 } from '@muster/organizations';
 import { allNodes, joinNodes } from '@muster/placement';
-import { freePort, type PeopleOf, useWorld, type World } from '@muster/testing';
+import { findFreePort, type PeopleOf, useWorld, type World } from '@muster/testing';
 import { type ApiInstance, useApi } from './api.ts';
 
 const api = useApi();
@@ -118,7 +118,7 @@ describe('a node that is away', () => {
     const [people, home] = [await east.org(), await api.org()];
     await assignToNode('west', people);
     const away = await api.startReplica({
-      DATABASE_NODES: `east=${east.database.url},west=postgres://nobody@127.0.0.1:${await freePort()}/muster`,
+      DATABASE_NODES: `east=${east.database.url},west=postgres://nobody@127.0.0.1:${await findFreePort()}/muster`,
     });
     const answered = await away.call(people.ana.me.token, 'session.identity');
     expect([answered.status, answered.body.details?.reason]).toEqual([503, 'database']);

@@ -2,10 +2,10 @@
  * The retention of every table, defined only here. A spec fails for a table without an entry, and
  * docs/decisions/retention.md shows the same table. purge.ts applies these rules.
  */
-import { deletedStoryKeptDays } from '@muster/board';
-import { runLogKeptDays } from '@muster/delivery';
+import { deletedStoryRetentionDays } from '@muster/board';
+import { runLogRetentionDays } from '@muster/delivery';
 import { type Part, sql } from '@muster/driver';
-import { webhookDeliveriesKeptDays } from '@muster/notifications';
+import { deliveryRetentionDays } from '@muster/notifications';
 import { planLimits } from '@muster/organizations';
 import {
   exportRetentionDays,
@@ -166,10 +166,10 @@ export const retention: Readonly<Record<string, Retention>> = {
   ),
   contracts: permanentRetention(writingMembers, 'the row is deleted with its project'),
   deleted_records: purgedRetention('leads', 'with its deleted story'),
-  deleted_stories: purgedRetention('leads', `${deletedStoryKeptDays} days after the story was deleted`, {
+  deleted_stories: purgedRetention('leads', `${deletedStoryRetentionDays} days after the story was deleted`, {
     key: idKey,
     isDueSql: () =>
-      sql.part`t.deleted_at < now() - make_interval(days => ${sql.literal(deletedStoryKeptDays)})`,
+      sql.part`t.deleted_at < now() - make_interval(days => ${sql.literal(deletedStoryRetentionDays)})`,
     oldestFirst: sql.part`t.deleted_at`,
   }),
   delivery_group_stories: permanentRetention(leaseHolders, 'the row is deleted with its group'),
@@ -335,10 +335,10 @@ export const retention: Readonly<Record<string, Retention>> = {
   rights_epochs: cappedRetention('nothing', 'one row for each organization'),
   run_logs: purgedRetention(
     'agents',
-    `${runLogKeptDays} days; only the newest ${maxRunLogLines} lines of a run`,
+    `${runLogRetentionDays} days; only the newest ${maxRunLogLines} lines of a run`,
     {
       key: ['org_id', 'run_id', 'last_line'],
-      isDueSql: () => sql.part`t.at < now() - make_interval(days => ${sql.literal(runLogKeptDays)})`,
+      isDueSql: () => sql.part`t.at < now() - make_interval(days => ${sql.literal(runLogRetentionDays)})`,
       oldestFirst: sql.part`t.at`,
     },
   ),
@@ -380,11 +380,11 @@ export const retention: Readonly<Record<string, Retention>> = {
   views: permanentRetention('members', 'the row is deleted with its owner or project'),
   webhook_deliveries: purgedRetention(
     'the activity',
-    `${webhookDeliveriesKeptDays} days after the delivery was made or given up`,
+    `${deliveryRetentionDays} days after the delivery was made or given up`,
     {
       key: idKey,
       isDueSql: () =>
-        sql.part`t.done_at < now() - make_interval(days => ${sql.literal(webhookDeliveriesKeptDays)})`,
+        sql.part`t.done_at < now() - make_interval(days => ${sql.literal(deliveryRetentionDays)})`,
       oldestFirst: sql.part`t.done_at`,
     },
   ),

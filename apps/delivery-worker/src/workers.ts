@@ -38,7 +38,7 @@ import { type OrganizationWorker, type Workers } from './perform.ts';
 import { type ExpiryContext, recordExpiredLeases } from './expiry.ts';
 import { recalculateSeatsOf, reconcileSeats } from './seats.ts';
 import { requestDigestMails } from './digests.ts';
-import { requestTokenExpiryMails } from './token-ends.ts';
+import { warnOfExpiringTokens } from './token-ends.ts';
 import { createUpkeep, type UpkeepContext } from './upkeep.ts';
 
 /** Handlers for the operations that jobs perform. */
@@ -99,7 +99,7 @@ export function createWorkers(context: WorkerContext): Workers {
     'domain.mail': mailMissingDomain(context),
     'identityProviders.check': (signal) =>
       forEachNode(pool, (at) => requestAllProviderChecks(at.pool, signal)),
-    'tokens.warn': (signal) => forEachNode(pool, (at) => requestTokenExpiryMails(at.pool, signal)),
+    'tokens.warn': (signal) => forEachNode(pool, (at) => warnOfExpiringTokens(at.pool, signal)),
     'forge.translate': async ({ db, orgId, payload: { deliveryId } }) => {
       await processDelivery({ db, orgId, environment }, deliveryId);
       return undefined;

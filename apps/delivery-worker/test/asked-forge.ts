@@ -11,7 +11,7 @@ import {
   timeAfterSeconds,
   shaOf,
 } from '@muster/testing/github';
-import { type ForgeConnection, deliver } from './forge-deliveries.ts';
+import { type ForgeWithSecret, deliver } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
 import { type ForgeServer, openForge, replyWith } from './forge-server.ts';
 
@@ -50,7 +50,7 @@ interface Now {
   people: People<AllHandlers>;
   forge: ForgeServer;
   jobs: ForgeJobs;
-  connection: ForgeConnection;
+  connection: ForgeWithSecret;
   storyId: string;
   held: { executionId: string; leaseToken: string };
 }

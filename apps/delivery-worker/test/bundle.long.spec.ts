@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { openQueues } from '@muster/redis/queues';
-import { freePort, type Person, useWorld } from '@muster/testing';
+import { findFreePort, type Person, useWorld } from '@muster/testing';
 import { redisUrl, waitUntil } from './line.ts';
 
 const world = useWorld({});
@@ -96,7 +96,7 @@ it('sends what a killed worker could not, shows its queues, and stops when it is
   mute.close();
 
   await deleteQueues();
-  const replyPort = await freePort();
+  const replyPort = await findFreePort();
   const second = await start({
     MAIL_FOLDER: path.join(folder, 'mail'),
     ...{ MAIL_REPLY_DOMAIN: 'reply.muster.example', MAIL_REPLY_PORT: String(replyPort) },

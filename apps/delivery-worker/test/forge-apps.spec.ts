@@ -8,7 +8,7 @@ import { acceptAppCode } from '@muster/forges';
 import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import { acmeRepository, pullEvent, type PullRequestExample, shaOf } from '@muster/testing/github';
-import { type ForgeConnection, deliver, secretCipher } from './forge-deliveries.ts';
+import { type ForgeWithSecret, deliver, secretCipher } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
 import { type ReceivedForgeCall, type ForgeServer, openForge, replyWith } from './forge-server.ts';
 
@@ -110,7 +110,7 @@ const settle = () => jobs.settle(people.orgId);
 const connectionNow = async () => (await people.ana.forges.get({ connectionId })).connection;
 const paths = () => forge.asked.map(({ method, path }) => `${method} ${path}`);
 const send = (signedWith: string, ...event: Parameters<typeof pullEvent>) => {
-  const connected: ForgeConnection = { id: connectionId, kind: 'github', secret: signedWith };
+  const connected: ForgeWithSecret = { id: connectionId, kind: 'github', secret: signedWith };
   return deliver(world, people, connected, pullEvent(...event));
 };
 

@@ -12,7 +12,7 @@ import {
   shaOf,
   suiteEvent,
 } from '@muster/testing/github';
-import { connect, type ForgeConnection, deliver } from './forge-deliveries.ts';
+import { connect, type ForgeWithSecret, deliver } from './forge-deliveries.ts';
 
 const world = useWorld(withInternalHandlers(handlers), reactions);
 const [a, b] = [shaOf('a'), shaOf('b')];
@@ -21,7 +21,7 @@ const life: PullRequestExample = {
 };
 
 let people: PeopleOf<typeof world>;
-let connection: ForgeConnection;
+let connection: ForgeWithSecret;
 let executionId: string;
 
 /** Creates work that was submitted with a forge's pull request. */

@@ -34,7 +34,7 @@ export function standardHeaders(secret: string, id: string, body: string): Recor
   return { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': `v1,${signature}` };
 }
 
-export interface ForgeConnection {
+export interface ForgeWithSecret {
   readonly id: string;
   readonly kind: ForgeKind;
   readonly secret: string;
@@ -47,7 +47,7 @@ export interface SentDelivery {
 }
 
 export function signDelivery(
-  { kind, secret }: ForgeConnection,
+  { kind, secret }: ForgeWithSecret,
   { event, payload, deliveryId = randomUUID() }: SentDelivery,
 ): { headers: Record<string, string>; body: string; deliveryId: string } {
   const body = JSON.stringify(payload);
@@ -62,7 +62,7 @@ export function signDelivery(
 export async function deliver(
   world: World<AllHandlers>,
   people: People<AllHandlers>,
-  connection: ForgeConnection,
+  connection: ForgeWithSecret,
   sent: SentDelivery,
 ): Promise<ForgeDelivery> {
   const { headers, body, deliveryId } = signDelivery(connection, sent);
@@ -104,7 +104,7 @@ export async function processDeliveries(world: World<AllHandlers>, orgId: string
 export async function withGithub(
   world: World<AllHandlers>,
   link: { readonly url: string } | { readonly externalId: string },
-): Promise<{ people: People<AllHandlers>; github: ForgeConnection }> {
+): Promise<{ people: People<AllHandlers>; github: ForgeWithSecret }> {
   const people = await world.org({ policy: { requireMergeProof: true, mergeProof: 'verified' } });
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });
   const github = await connect(people, 'github');
@@ -116,7 +116,7 @@ export async function connect(
   people: People<AllHandlers>,
   kind: ForgeKind,
   baseUrl?: string,
-): Promise<ForgeConnection> {
+): Promise<ForgeWithSecret> {
   const { connection, setup } = await people.ana.forges.connect({
     kind,
     ...(baseUrl !== undefined && { baseUrl }),

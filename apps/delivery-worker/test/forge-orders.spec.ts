@@ -4,13 +4,13 @@ import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type Actor } from '@muster/contract';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import fc from 'fast-check';
-import { type ForgeConnection, deliver, withGithub } from './forge-deliveries.ts';
+import { type ForgeWithSecret, deliver, withGithub } from './forge-deliveries.ts';
 import { acmeRepository, type PullRequestExample, pullUrl, lifecycleEvents } from '@muster/testing/github';
 
 const world = useWorld(withInternalHandlers(handlers), reactions);
 
 let people: PeopleOf<typeof world>;
-let github: ForgeConnection;
+let github: ForgeWithSecret;
 beforeEach(async () => {
   ({ people, github } = await withGithub(world, { externalId: String(acmeRepository.id) }));
 });

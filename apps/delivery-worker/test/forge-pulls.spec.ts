@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 
 import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
-import { type ForgeConnection, deliver, withGithub } from './forge-deliveries.ts';
+import { type ForgeWithSecret, deliver, withGithub } from './forge-deliveries.ts';
 import {
   acmeRepository,
   mergedEvent,
@@ -25,7 +25,7 @@ const b = shaOf('b');
 
 let people: PeopleOf<typeof world>;
 let chloe: PersonOf<typeof world>;
-let github: ForgeConnection;
+let github: ForgeWithSecret;
 let storyId: string;
 let held: { executionId: string; leaseToken: string };
 let life: PullRequestExample;

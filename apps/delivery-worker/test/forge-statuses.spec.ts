@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { type ForgeKind } from '@muster/contract';
 import { type PeopleOf, waitUntil, useWorld } from '@muster/testing';
-import { type ForgeConnection, deliver } from './forge-deliveries.ts';
+import { type ForgeWithSecret, deliver } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
 import { type ForgeServer, openForge, replyWith } from './forge-server.ts';
 import {
@@ -26,7 +26,7 @@ const life: PullRequestExample = {
 let people: PeopleOf<typeof world>;
 let forge: ForgeServer;
 let jobs: ForgeJobs;
-let connection: ForgeConnection;
+let connection: ForgeWithSecret;
 let storyId: string;
 let held: { executionId: string; leaseToken: string };
 

@@ -5,7 +5,7 @@ import { handlers, reactions, withInternalHandlers } from '@muster/operations';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import {
-  type ForgeConnection,
+  type ForgeWithSecret,
   deliver,
   processDeliveries,
   secretCipher,
@@ -34,7 +34,7 @@ const b = shaOf('b');
 
 let people: PeopleOf<typeof world>;
 let chloe: PersonOf<typeof world>;
-let github: ForgeConnection;
+let github: ForgeWithSecret;
 let storyId: string;
 let held: { executionId: string; leaseToken: string };
 let life: PullRequestExample;

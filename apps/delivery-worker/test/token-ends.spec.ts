@@ -10,7 +10,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { mailTokenExpiry } from '../src/deliver.ts';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
-import { requestTokenExpiryMails } from '../src/token-ends.ts';
+import { warnOfExpiringTokens } from '../src/token-ends.ts';
 import { type OutboxHarness, openOutboxHarness, waitUntil } from './line.ts';
 
 const world = useWorld({});
@@ -83,7 +83,7 @@ async function token(
 }
 
 const never = new AbortController().signal;
-const requestExpiryMails = () => requestTokenExpiryMails(world.database.app, never);
+const requestExpiryMails = () => warnOfExpiringTokens(world.database.app, never);
 const asked = async (): Promise<string[]> =>
   (
     await world.rows<{ id: string }>(

@@ -3,7 +3,7 @@ import { startLoop } from '@muster/http';
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import { createPool } from '@muster/driver';
 import {
-  holdWebhook,
+  acquireWebhook,
   type SentMessage,
   runDeliveryRound,
   type TurnResponse,
@@ -134,7 +134,7 @@ export function useWebhooks(): WebhookWorld {
       const pool = openPool();
       const { orgId } = now().people;
       try {
-        const held = await inOrganizationAsSystem(pool, orgId, (db) => holdWebhook(db, webhookId));
+        const held = await inOrganizationAsSystem(pool, orgId, (db) => acquireWebhook(db, webhookId));
         const epoch = held?.worker_epoch ?? 0;
         await work((sent) => {
           const asked = { orgId, webhookId, epoch, sent, withWorker: [], most: 10, releasesEndpoint: false };

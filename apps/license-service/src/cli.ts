@@ -1,6 +1,6 @@
 /** The `license` program: runs the command line on the terminal of this process. */
 import { createInterface } from 'node:readline/promises';
-import { endWhenUnread, goOnUnread } from '@muster/terminal';
+import { exitWhenOutputCloses, continueWhenOutputCloses } from '@muster/terminal';
 import { runCommandLine } from './command-line.ts';
 import { createProgressBar } from './progress.ts';
 
@@ -17,8 +17,8 @@ async function readLines(prompt: string): Promise<string[]> {
   return lines;
 }
 
-endWhenUnread(process.stdout);
-goOnUnread(process.stderr);
+exitWhenOutputCloses(process.stdout);
+continueWhenOutputCloses(process.stderr);
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
   readLines,

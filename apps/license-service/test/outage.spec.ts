@@ -70,9 +70,10 @@ it('brings the schema up to date after that had failed at its start, and what is
   const { key } = await world.issue();
   // Takes back the newest migration.
   for (const statement of [
-    `alter table licenses.products drop constraint products_downloads_url_check,
-       add constraint products_downloads_url_check check (char_length(downloads_url) <= 1024) not valid`,
-    `update licenses.applied_migrations set name = 'of another' where name = '0010_validate'`,
+    `alter table licenses.operator_tokens drop constraint operator_tokens_scopes_check,
+       add constraint operator_tokens_scopes_check
+         check (scopes <@ array['read', 'issue', 'change', 'webhooks', 'publish'] and cardinality(scopes) > 0) not valid`,
+    `update licenses.applied_migrations set name = 'of another' where name = '0012_validate'`,
   ])
     await world.rows(statement);
   const service = await world.start();
@@ -82,6 +83,6 @@ it('brings the schema up to date after that had failed at its start, and what is
   await service.refreshKeys();
   await waitUntil(async () => (await service.call('/readyz')).status === 200);
   expect(
-    await world.rows(`select convalidated from pg_constraint where conname = 'products_downloads_url_check'`),
+    await world.rows(`select convalidated from pg_constraint where conname = 'operator_tokens_scopes_check'`),
   ).toEqual([{ convalidated: true }]);
 });

@@ -1,7 +1,7 @@
 /** Tests the sign-in of support staff with the operators' issuer: their grants, rights and sessions. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createPool, newId } from '@muster/driver';
-import { freePort, startBreakableRelay } from '@muster/testing';
+import { findFreePort, startBreakableRelay } from '@muster/testing';
 import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing/visitor';
 import { readConfig } from '../src/config.ts';
 import { deleteExpiredSessions } from '../src/operators/sessions.ts';
@@ -123,7 +123,7 @@ describe('who works in support', () => {
   });
 
   it('is told that the service is away, and nothing of the issuer, where the database is', async () => {
-    const [wire, port] = [await startBreakableRelay(support.world().url), await freePort()];
+    const [wire, port] = [await startBreakableRelay(support.world().url), await findFreePort()];
     const operatorsPool = createPool({ url: wire.url, role: 'muster_license_operators', max: 1 });
     const other = await support.world().start({
       ...{ port, operatorsPool, webhookPollMillis: null },

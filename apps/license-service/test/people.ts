@@ -1,7 +1,7 @@
 /** A license service whose support staff sign in with a company's issuer. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { freePort } from '@muster/testing';
+import { findFreePort } from '@muster/testing';
 import { type CompanyIssuer, useCompanyIssuer } from '@muster/testing/company';
 import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing/visitor';
 import { runCommandLine } from '../src/command-line.ts';
@@ -24,7 +24,7 @@ export interface Support {
   /** Follows the redirect from the company's issuer back to the service, like a browser. */
   readonly comeBack: (visitor: Visitor, at: string) => Promise<VisitorAnswer>;
   readonly signIn: (subject: string, visitor?: Visitor) => Promise<VisitorAnswer>;
-  readonly addEmployee: (claims?: object) => Employee;
+  readonly addEmployee: (claims?: object) => CompanyAccount;
   /** Grants the scopes `read` and `change`. */
   readonly grant: (whom: string, ...more: string[]) => Promise<{ grant: { id: string } }>;
   /** Issues a license and activates it on one machine. */
@@ -34,7 +34,7 @@ export interface Support {
 }
 
 /** A person who has an account with the company's issuer. The person has no grant yet. */
-export interface Employee {
+export interface CompanyAccount {
   readonly subject: string;
   readonly email: string;
 }
@@ -49,7 +49,7 @@ export function useSupport(): Support {
   beforeAll(async () => {
     world = await openLicenseWorld();
     await world.asOperator((ask) => makeProduct(ask, { name: 'acme', keyPrefix: 'ACME1', seal: world.seal }));
-    const port = await freePort();
+    const port = await findFreePort();
     environment = {
       ...{ ...noLimits, LIMIT_OPERATORS: '100000/1', WEBHOOK_NETWORKS: '127.0.0.0/8:*' },
       ...{ BASE_URL: `http://127.0.0.1:${port}`, OPERATORS_ISSUER: company.issuer() },

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { type ErrorBody } from '@muster/contract';
-import { type AppProcess, freePort, startApp, useWorld, type World } from '@muster/testing';
+import { type AppProcess, findFreePort, startApp, useWorld, type World } from '@muster/testing';
 import { pino } from 'pino';
 import { createGateway, type Gateway } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
@@ -120,7 +120,7 @@ export function useGateway(
   };
 
   beforeAll(async () => {
-    gatewayPort = await freePort();
+    gatewayPort = await findFreePort();
     api = await startItsApi();
     await startGateway();
   });

@@ -1,6 +1,6 @@
 /** The command `muster work`. */
 import { realpath } from 'node:fs/promises';
-import { exitCodes, goOnUnread, UsageError } from '@muster/terminal';
+import { exitCodes, continueWhenOutputCloses, UsageError } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ApiAccess } from './api-access.ts';
 import { cleanRunFolders } from './clean.ts';
@@ -208,7 +208,7 @@ function createStopSignal(): AbortSignal {
       process.stderr.write('muster: ending the current work; press Ctrl-C again to end immediately\n');
       leaving.abort();
     });
-  goOnUnread(process.stdout, () => {
+  continueWhenOutputCloses(process.stdout, () => {
     leaving.abort();
   });
   return leaving.signal;

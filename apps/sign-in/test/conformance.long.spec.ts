@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { freePort } from '@muster/testing';
+import { findFreePort } from '@muster/testing';
 import { request } from 'undici';
 import { useInstallation } from './installation.ts';
 import { arrangeConsent, consentedAddress, register } from './oauth.ts';
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 it.each(['2025-06-18', '2025-11-25', '2026-07-28'])('passes in %s', async (version) => {
   const { browser, form } = await arrangeConsent(installation);
-  const port = await freePort();
+  const port = await findFreePort();
   const back = `http://127.0.0.1:${port}/callback`;
   const clientId = await register(installation, { redirect_uris: [back] });
   const suite = spawn(

@@ -9,7 +9,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { allNodes } from '@muster/placement';
 import {
   type AppProcess,
-  freePort,
+  findFreePort,
   withTestTimeouts,
   startApp,
   waitUntil,
@@ -89,7 +89,7 @@ export function useInstallation(
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'muster-sign-in-'));
-    const port = await freePort();
+    const port = await findFreePort();
     base = `http://${host}:${port}`;
     const { DATABASE_NODES: nodes = '' } = environment;
     const config = readConfig({

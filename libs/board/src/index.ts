@@ -49,7 +49,7 @@ export {
   readMailedComments,
 } from './data/comments.ts';
 export { boardArchiveReaders } from './data/archive.ts';
-export { deletedStoryRetentionDays as deletedStoryKeptDays } from './data/deleted-stories.ts';
+export { deletedStoryRetentionDays } from './data/deleted-stories.ts';
 export { unblockReactions } from './unblock-reactions.ts';
 
 /**

@@ -15,7 +15,7 @@ import { conflicts } from './operations/projects/conflicts.ts';
 import { deliveryGroups } from './operations/deliveryGroups/handlers.ts';
 
 export { abandonedAfterDays, endAbandonedRuns } from './data/ending-runs.ts';
-export { runLogRetentionDays as runLogKeptDays } from './data/run-logs.ts';
+export { runLogRetentionDays } from './data/run-logs.ts';
 export { type ExpiryResult, recordExpiries, type LeasedUnit } from './data/expiries.ts';
 export { executionReactions } from './reactions.ts';
 export { reworkReactions } from './rework-reactions.ts';

@@ -1,6 +1,6 @@
 export type { ImportEntry, ReadOptions } from './draft.ts';
-export type { ConversionOptions as FitOptions } from './fit.ts';
-export { findCsvColumns, type CsvField, csvFields, readCsvHeader as readCsvHead } from './formats/csv.ts';
+export type { ConversionOptions } from './fit.ts';
+export { findCsvColumns, type CsvField, csvFields, readCsvHeader } from './formats/csv.ts';
 export {
   createEmptyReport,
   importFile,

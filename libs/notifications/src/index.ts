@@ -22,11 +22,11 @@ export {
 export { consoleStoryLink, consoleUrlOf } from './rules/console-links.ts';
 export {
   dueWebhooksQuery,
-  acquireWebhook as holdWebhook,
+  acquireWebhook,
   webhookHoldSeconds,
-  skipUnsubscribedEvents as passOverWebhooks,
+  skipUnsubscribedEvents,
 } from './data/webhook-turns.ts';
-export { deliveryRetentionDays as webhookDeliveriesKeptDays } from './data/webhook-deliveries.ts';
+export { deliveryRetentionDays } from './data/webhook-deliveries.ts';
 export { subjectLink } from './rules/webhook-message.ts';
 export { createWebhookHandlers } from './operations/webhooks/handlers.ts';
 export { SubjectUrl, toWebhooksConfig } from './operations/webhooks/environment.ts';

@@ -75,7 +75,7 @@ export {
 export { prepareInvitationMail } from './invitations/mail.ts';
 export { type InvitationMail } from './rules/invitation-mail.ts';
 export {
-  requestTokenExpiryMails as noteTokenEnds,
+  requestTokenExpiryMails,
   prepareTokenMail,
   expiringTokensCondition,
   tokenWarningDays,

@@ -11,7 +11,7 @@ export {
   joinNodes,
   runWhereKnown,
 } from './databases.ts';
-export { CannotMoveError as CannotMove } from './moving/cannot-move.ts';
+export { CannotMoveError } from './moving/cannot-move.ts';
 export { type MoveResult, moveOrganization, type MoveStep } from './moving/move.ts';
 export { type AllNodes, homeNodeName, type Node } from './nodes.ts';
 export { nodeHealthChecks, openNodes, type NodeAddress, type OpenNodes, parseNodes } from './open-nodes.ts';

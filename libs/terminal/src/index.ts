@@ -5,4 +5,4 @@ export { formatHeading, type TerminalFormat, stdoutFormat } from './page.ts';
 export { countWithNoun, terminalSafeJson, sanitizeToOneLine, sanitizeForTerminal } from './plain.ts';
 export { formatTable } from './table.ts';
 export { formatDay, formatMinute } from './times.ts';
-export { exitWhenOutputCloses as endWhenUnread, continueWhenOutputCloses as goOnUnread } from './unread.ts';
+export { exitWhenOutputCloses, continueWhenOutputCloses } from './unread.ts';

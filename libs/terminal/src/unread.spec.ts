@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 const moduleUrl = new URL('./unread.ts', import.meta.url).href;
 
 it('a program goes on, with its own code, where what it says of its failures is read no more', async () => {
-  const program = `import { goOnUnread } from '${moduleUrl}'; goOnUnread(process.stderr);
+  const program = `import { continueWhenOutputCloses } from '${moduleUrl}'; continueWhenOutputCloses(process.stderr);
     const says = setInterval(() => process.stderr.write('line\\n'), 1);
     process.stdin.on('end', () => { clearInterval(says); process.exitCode = 2; }).resume();`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
@@ -21,10 +21,10 @@ it('a program goes on, with its own code, where what it says of its failures is 
 });
 
 it.each([
-  ['ends with 0 once its reader is gone', `endWhenUnread(process.stdout);`, 0],
+  ['ends with 0 once its reader is gone', `exitWhenOutputCloses(process.stdout);`, 0],
   ['would be a failure of its own without that', '', 1],
 ])('a program %s', async (_title, guard, code) => {
-  const program = `import { endWhenUnread } from '${moduleUrl}'; ${guard}
+  const program = `import { exitWhenOutputCloses } from '${moduleUrl}'; ${guard}
     setInterval(() => process.stdout.write('line\\n'), 1);`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'ignore'],

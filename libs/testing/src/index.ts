@@ -17,7 +17,7 @@ export {
   type World,
 } from './world.ts';
 export { useWorld } from './use-world.ts';
-export { findFreePort as freePort } from './ports.ts';
+export { findFreePort } from './ports.ts';
 export { type SpecRedis, redisUrl, startSpecRedis } from './redis.ts';
 export {
   type RedisCluster,

@@ -1,6 +1,6 @@
 /** The commands `muster admin nodes`, `place` and `move`. */
 import { listNodes, moveOrganizationToNode, setNodeAcceptsOrganizations } from '@muster/organizations';
-import { CannotMove } from '@muster/placement';
+import { CannotMoveError } from '@muster/placement';
 import { formatTable } from '@muster/terminal';
 import { type Command, Option } from 'commander';
 import { runOnDatabase, AdminCommandError } from './command.ts';
@@ -72,7 +72,7 @@ export function configureMoveCommand(command: Command): void {
         const { org, to } = options;
         const say = (step: string): void => void process.stderr.write(`${step}\n`);
         const moved = await moveOrganizationToNode(pool, options, say).catch((error: unknown) => {
-          throw error instanceof CannotMove ? new AdminCommandError(error.message) : error;
+          throw error instanceof CannotMoveError ? new AdminCommandError(error.message) : error;
         });
         return {
           json: { org, to, moved: moved ?? null },

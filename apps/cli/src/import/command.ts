@@ -12,7 +12,7 @@ import {
   createEmptyReport,
   type FileFormat,
   fileFormats,
-  type FitOptions,
+  type ConversionOptions,
   importFile,
   buildImportName,
   UnreadableFileError,
@@ -246,7 +246,7 @@ async function previewAndImport(format: FileFormat, name: string, flags: ImportF
   });
   const people = new Map([...(flags.person ?? [])].map(([person, email]) => [person.toLowerCase(), email]));
   const columns = await fetchBoardColumns(project, connection, dryRun);
-  const fitting: FitOptions = {
+  const fitting: ConversionOptions = {
     findStatusTarget: createStatusMapper(columns, flags.status),
     dateOrder: flags.dates,
     emailsByName: people,

@@ -1,5 +1,5 @@
 /** Maps the columns of a table to fields. */
-import { findCsvColumns, csvFields, readCsvHead } from '@muster/import-files';
+import { findCsvColumns, csvFields, readCsvHeader } from '@muster/import-files';
 import { SelectField } from '../settings/components.tsx';
 import { importTexts } from '../messages/imports.ts';
 import { readText } from './reading.ts';
@@ -8,7 +8,7 @@ export type ChosenValues = Readonly<Record<string, string>>;
 
 /** Returns the names of the table's columns. Throws UnreadableFileError. */
 export const readCsvHeader = (blob: Blob | undefined): Promise<readonly string[]> =>
-  readCsvHead(() => readText(blob ?? new Blob()));
+  readCsvHeader(() => readText(blob ?? new Blob()));
 
 interface CsvColumnMappingProps {
   readonly header: readonly string[];

@@ -3,7 +3,7 @@ import {
   decodeText,
   type ImportEntry,
   type FileFormat,
-  type FitOptions,
+  type ConversionOptions,
   type ImportFile,
   openFile,
   type ReadOptions,
@@ -47,5 +47,5 @@ export async function openImportFile(
   options: ReadOptions,
 ): Promise<ImportFile> {
   const opened = await openFile(format, () => readText(file), options);
-  return { ...opened, entries: (fitting: FitOptions) => yieldBetweenEntries(opened.entries(fitting)) };
+  return { ...opened, entries: (fitting: ConversionOptions) => yieldBetweenEntries(opened.entries(fitting)) };
 }

@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from 'react';
 import {
   createEmptyReport,
-  type FitOptions,
+  type ConversionOptions,
   type ImportFile,
   importFile,
   type ImportTarget,
@@ -25,7 +25,7 @@ export interface ImportRequest {
   /** The number of entries in the file. */
   readonly entryCount: number;
   readonly file: ImportFile;
-  readonly fitting: FitOptions;
+  readonly fitting: ConversionOptions;
   readonly destination: Omit<ImportTarget, 'signal'>;
 }
 

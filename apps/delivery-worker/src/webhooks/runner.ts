@@ -3,9 +3,9 @@ import { type Pool } from '@muster/driver';
 import { type NextTurn } from '@muster/http';
 import {
   dueWebhooksQuery,
-  holdWebhook,
+  acquireWebhook,
   isDelivered,
-  passOverWebhooks,
+  skipUnsubscribedEvents,
   runDeliveryRound,
   type SentMessage,
   type TurnResponse,
@@ -101,10 +101,12 @@ export function createWebhookRunner({
       for (const [orgId, webhooks] of byOrganization) {
         const ids = webhooks.map(({ id }) => id);
         const passed = await inTurn(() =>
-          inOrganizationAsSystem(pool, orgId, (db) => db.all(passOverWebhooks(ids))),
+          inOrganizationAsSystem(pool, orgId, (db) => db.all(skipUnsubscribedEvents(ids))),
         );
         for (const id of ids.filter((one) => passed.every(({ id: other }) => other !== one))) {
-          const held = await inTurn(() => inOrganizationAsSystem(pool, orgId, (db) => holdWebhook(db, id)));
+          const held = await inTurn(() =>
+            inOrganizationAsSystem(pool, orgId, (db) => acquireWebhook(db, id)),
+          );
           if (held !== undefined) begin(orgId, id, held.worker_epoch);
         }
       }

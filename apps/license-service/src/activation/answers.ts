@@ -46,7 +46,7 @@ export const unknownKeyError = (): ApiError => notFoundWithReason('unknown_licen
 /** Makes the refusal of an invalid key. It names the place of a typo and a likely correction, never the typed text. */
 export function invalidKeyError(parsed: Exclude<ParsedKey, { kind: 'key' }>): ApiError {
   if (parsed.kind === 'none') return malformedRequest('invalid_license_key');
-  const { position, typedPosition, suggestedKey: perhaps } = parsed;
+  const { position, typedPosition, perhaps: perhaps } = parsed;
   const message = `Not a valid license key: character ${typedPosition} looks wrong, perhaps it is ${perhaps}.`;
   return malformedRequest('invalid_license_key', message, { position, perhaps });
 }

@@ -100,7 +100,7 @@ async function verifyKey({ pool }: CommandContext, text: string): Promise<Comman
   if (parsed.kind === 'none')
     return notGenuineOutput('invalid_license_key', 'This is neither a license key nor a certificate.');
   if (parsed.kind === 'typo') {
-    const { position, typedPosition, suggestedKey: perhaps } = parsed;
+    const { position, typedPosition, perhaps: perhaps } = parsed;
     return {
       ...notGenuineOutput(
         'invalid_license_key',

@@ -107,7 +107,7 @@ function parseKeyCell(text: string, prefix: string): FormattedKey | undefined {
   // symbol.
   throw new InvalidRowError(
     parsed.kind === 'typo'
-      ? `character ${parsed.typedPosition} of the key looks wrong, perhaps it is ${parsed.suggestedKey}`
+      ? `character ${parsed.typedPosition} of the key looks wrong, perhaps it is ${parsed.perhaps}`
       : 'the key has another format; leave it out to get a new one',
   );
 }

@@ -58,7 +58,7 @@ export type ParsedKey =
       readonly kind: 'typo';
       readonly position: number;
       readonly typedPosition: number;
-      readonly suggestedKey: string;
+      readonly perhaps: string;
     }
   | { readonly kind: 'none' };
 
@@ -169,7 +169,7 @@ function typoResultAt(
   const typedPosition = position - untypedCount;
   return typedPosition < 1
     ? { kind: 'none' }
-    : { kind: 'typo', position, typedPosition, suggestedKey: symbolOf(symbol) };
+    : { kind: 'typo', position, typedPosition, perhaps: symbolOf(symbol) };
 }
 
 const hasKnownPrefix = (symbols: readonly number[], prefixes: readonly string[]): boolean =>

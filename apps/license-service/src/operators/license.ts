@@ -74,7 +74,7 @@ async function licenseConditionSql(db: Db, ref: LicenseRef): Promise<Part> {
   if (parsed.kind === 'key') return sql`key_hash = ${hashKey(parsed.key)}`;
   const where =
     parsed.kind === 'typo'
-      ? `: character ${parsed.typedPosition} looks wrong, perhaps it is ${parsed.suggestedKey}`
+      ? `: character ${parsed.typedPosition} looks wrong, perhaps it is ${parsed.perhaps}`
       : '';
   throw new RefusedError('invalid_license_key', `not a valid license key${where}`);
 }

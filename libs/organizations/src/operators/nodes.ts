@@ -2,7 +2,7 @@
 import { type Pool, sql } from '@muster/driver';
 import {
   allNodes,
-  CannotMove,
+  CannotMoveError,
   databaseBytes,
   hasOtherNodes,
   homeNodeName,
@@ -95,7 +95,7 @@ export async function setNodeAcceptsOrganizations(
 
 /**
  * Moves an organization to another server. Returns undefined if the organization is on that server already.
- * Throws CannotMove if the move is impossible.
+ * Throws CannotMoveError if the move is impossible.
  */
 export async function moveOrganizationToNode(
   pool: Pool,
@@ -103,7 +103,7 @@ export async function moveOrganizationToNode(
   onStep: (step: string) => void,
 ): Promise<MoveResult | undefined> {
   if (!hasOtherNodes(pool))
-    throw new CannotMove('DATABASE_NODES is not set, so there is only one database server');
+    throw new CannotMoveError('DATABASE_NODES is not set, so there is only one database server');
   const node = requireDatabaseNode(pool, to);
   const found = await findOrganizationNode(pool, slug);
   if (found === undefined) throw missingRecordError(`organization "${slug}"`);

@@ -72,7 +72,7 @@ interface MoveContext extends MoveHooks {
 }
 
 /**
- * Moves the organization. Throws CannotMove or the error of a server. Then the organization is where the
+ * Moves the organization. Throws CannotMoveError or the error of a server. Then the organization is where the
  * primary server says, and calling again continues the move.
  */
 export async function moveOrganization(
@@ -377,7 +377,7 @@ async function connectToNode(node: Node): Promise<pg.Client> {
   return client;
 }
 
-/** Throws CannotMove if the login or the server does not allow a move. */
+/** Throws CannotMoveError if the login or the server does not allow a move. */
 async function checkServer(client: pg.Client, { name }: Node): Promise<void> {
   const { rows } = await client.query<{ may: boolean; level: string }>(
     `select (r.rolsuper or (r.rolbypassrls and r.rolreplication and pg_has_role(r.oid, 'pg_create_subscription', 'member')

@@ -57,7 +57,7 @@ export async function beginReplication(
 }
 
 /**
- * Resolves when all rows that existed at the start are on the new server. Throws CannotMove if a row is
+ * Resolves when all rows that existed at the start are on the new server. Throws CannotMoveError if a row is
  * refused there.
  */
 export async function waitUntilCopied({ to, orgId }: Replication): Promise<void> {
