@@ -67,8 +67,8 @@ describe('limits on a cluster', () => {
     for (const [index, lefts] of [[2, 4] as const, [1, 3] as const, [0, 2] as const].entries()) {
       for (const quotas of await call(limiters[index % 2])) {
         expect(quotas).toMatchObject([
-          { left: lefts[0], waitMillis: 0 },
-          { left: lefts[1], waitMillis: 0 },
+          { remainingTokens: lefts[0], waitMillis: 0 },
+          { remainingTokens: lefts[1], waitMillis: 0 },
         ]);
       }
     }

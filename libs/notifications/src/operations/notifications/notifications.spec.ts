@@ -334,9 +334,12 @@ describe('notifications.markAllRead', () => {
 describe('notifications.snooze', () => {
   const soon = (ms = 60_000) => new Date(Date.now() + ms).toISOString();
   const counts = async (who: PersonOf<typeof world>) => (await who.notifications.unreadCount()).byKind;
-  /** Lets the time of all snoozed notifications come. */
+  /** Lets the time of all snoozed notifications come. The stored time is rounded to milliseconds. */
   const comeDue = () =>
-    world.rows(`update notification_snoozes set until = now() where org_id = $1`, people.orgId);
+    world.rows(
+      `update notification_snoozes set until = now() - interval '1 ms' where org_id = $1`,
+      people.orgId,
+    );
 
   it('hides them from the list and the counts until their time, then they are unread', async () => {
     const { chloe } = people;
