@@ -232,11 +232,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/admin.platform': {
-    sha256: 'fccfcf3c85e9e9d763c93e7fd51c25986f7df8a33cdee25061ca7920153491df',
+    sha256: 'bcf9e9b3fb8822719a8034596ff7419280f20758ccc3eec2d7fa5b8b2e501ceb',
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: 'b7ac923fb396d7f98a3a7dc8d1f6e9a27e63af0ae799e797c4b1a75f2bca2e18',
+    sha256: '729c50f3d5507ca0ffa4acc0b685841920bd37c41f8c2dbee3efea2347981df8',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -335,11 +335,7 @@ describe('notifications.snooze', () => {
   const soon = (ms = 60_000) => new Date(Date.now() + ms).toISOString();
   const counts = async (who: PersonOf<typeof world>) => (await who.notifications.unreadCount()).byKind;
   /** Lets the time of all snoozed notifications come. The stored time is rounded to milliseconds. */
-  const comeDue = () =>
-    world.rows(
-      `update notification_snoozes set until = now() - interval '1 ms' where org_id = $1`,
-      people.orgId,
-    );
+  const comeDue = () => world.rows(`update notification_snoozes set until = now() - interval '1 ms'`);
 
   it('hides them from the list and the counts until their time, then they are unread', async () => {
     const { chloe } = people;
