@@ -81,17 +81,18 @@ it('brings one package without dependencies: JavaScript, types and a README', as
   const manifest = JSON.parse(await readFile(path.join(installedFolder, 'package.json'), 'utf8')) as object;
   expect(manifest).toMatchObject({ name: '@muster/client', type: 'module', sideEffects: false });
   expect(manifest).not.toHaveProperty('dependencies');
-  const files = await readdir(installedFolder);
+  const files = await readdir(installedFolder, { recursive: true });
   expect(files).toEqual(expect.arrayContaining(['README.md', 'index.d.ts', 'contract.d.ts']));
   expect(files.filter((file) => !/\.d\.ts$|\.md$|^LICENSE$/.test(file)).sort()).toEqual([
     'NOTICE',
+    'core',
     'index.js',
     'package.json',
   ]);
   for (const file of files.filter((one) => /\.(js|ts)$/.test(one))) {
     const text = await readFile(path.join(installedFolder, file), 'utf8');
     for (const [, from] of text.matchAll(/(?:\bfrom |\bimport\()["']([^"']+)["']/g)) {
-      expect([file, from]).toEqual([file, expect.stringMatching(/^\.\/[a-z-]+\.js$/)]);
+      expect([file, from]).toEqual([file, expect.stringMatching(/^\.{1,2}\/(core\/)?[a-z-]+\.js$/)]);
     }
   }
 });
