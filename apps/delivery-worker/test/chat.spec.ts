@@ -339,6 +339,8 @@ describe('the response to a click in Slack', () => {
     expect(received).toEqual([]);
     await ben.comments.create({ storyId: 'WEB-1', parentId: comment.id, body: 'A <b>' });
     await ben.comments.resolve({ commentId: comment.id });
+    // Later words of others are not the answer.
+    await ana.comments.create({ storyId: 'WEB-1', parentId: comment.id, body: 'Or B?' });
     await respond(answered);
     expect(firstBody()).toMatchObject({ replace_original: true, text: 'Ana had a question on WEB-1' });
     expect(JSON.stringify(firstBody())).toContain('Which?\\n\\n✅ Ben: A &lt;b&gt;');

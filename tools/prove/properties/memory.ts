@@ -187,7 +187,7 @@ export const memory = property<Extent>({
       extent: { seconds: 30, texts: 0, atOnce: 24 },
       without: [
         without('values of a body'),
-        without('what one party has in its hands', 'const admission = limiter.enter([party], 0);'),
+        without('what one party has in its hands', 'const admission = limiter.acquire([party], 0);'),
       ],
     },
   ],

@@ -182,7 +182,7 @@ export interface AnsweredQuestion {
   readonly author: string;
   readonly body: string | null;
   readonly resolvedBy: string;
-  /** The newest reply; null if there is none. */
+  /** The last reply of those who resolved the question, until they did; null if there is none. */
   readonly answer: string | null;
 }
 
@@ -192,6 +192,8 @@ export const findAnsweredQuestion = (db: Db, questionId: string): Promise<Answer
     sql<AnsweredQuestion>`select p.key || '-' || s.number as "storyKey", c.author ->> 'name' as author, c.body,
         c.resolved_by ->> 'name' as "resolvedBy",
         (select r.body from comments r where ${orgFilter('r')} and r.parent_id = c.id and r.body is not null
+            and r.created_at <= c.resolved_at and r.author ->> 'memberId' = c.resolved_by ->> 'memberId'
+            and r.author ->> 'agentId' is not distinct from c.resolved_by ->> 'agentId'
           order by r.id desc limit 1) as answer
       from comments c
       join stories s on ${orgFilter('s')} and s.id = c.story_id

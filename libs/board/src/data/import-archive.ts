@@ -74,19 +74,19 @@ export async function findOrgMembersByEmail(
 export interface MatchedAgent {
   readonly id: string;
   readonly member_id: string;
+  readonly name: string;
   readonly slug: string;
   readonly retired_at: string | null;
 }
 
-/** Finds the agents with these slugs or ids, including retired ones. */
+/** Finds the agents with these slugs, names or ids, including retired ones. */
 export const findAgents = (
   db: Db,
-  slugs: readonly string[],
-  ids: readonly string[],
+  { slugs, names, ids }: Readonly<Record<'slugs' | 'names' | 'ids', readonly string[]>>,
 ): Promise<MatchedAgent[]> =>
   db.all(
-    sql<MatchedAgent>`select a.id, a.member_id, a.slug, a.retired_at from agents a
-       where ${orgFilter('a')} and (a.slug = any (${slugs}::text[]) or a.id = any (${ids}::uuid[]))`,
+    sql<MatchedAgent>`select a.id, a.member_id, a.name, a.slug, a.retired_at from agents a
+       where ${orgFilter('a')} and (a.slug = any (${slugs}::text[]) or a.name = any (${names}::text[]) or a.id = any (${ids}::uuid[]))`,
   );
 
 /** Returns the number of active agents of each of these members that has any. */

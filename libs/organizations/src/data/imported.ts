@@ -35,16 +35,16 @@ export const insertImportedAgents = (agents: readonly AgentRow[]): Query<unknown
 
 /**
  * Deletes those of the teams that nobody has used since: they have no new members, belong to no identity provider, have
- * no role in another project, and no broadcast was sent to them.
+ * no role in a project except the given one, and no broadcast was sent to them.
  */
 export const deleteUnusedTeams = (
   unchanged: readonly { readonly id: string; readonly importedAt: string }[],
-  projectId: string,
+  exceptProjectId: string | null,
 ): Query<unknown> =>
   sql`delete from teams t using unnest(${unchanged.map(({ id }) => id)}::uuid[], ${unchanged.map(({ importedAt }) => importedAt)}::timestamptz[]) w (id, imported_at)
      where ${orgFilter('t')} and t.id = w.id and t.external_id is null
        and not exists (select from team_members m where ${orgFilter('m')} and m.team_id = t.id and m.created_at > w.imported_at)
-       and not exists (select from project_teams p where ${orgFilter('p')} and p.team_id = t.id and p.project_id <> ${projectId}::uuid)
+       and not exists (select from project_teams p where ${orgFilter('p')} and p.team_id = t.id and p.project_id is distinct from ${exceptProjectId}::uuid)
        and not exists (select from broadcasts b where ${orgFilter('b')} and b.team_id = t.id)`;
 
 /** Deletes those of the agents that never had a token, a connection, a run or a budget, and have no work. */

@@ -15,9 +15,9 @@ import {
   slackResponseSecretOwner,
   type SlackTokens,
 } from '@muster/outbound/slack';
-import { ApiError, type Actor, badRequest, notFound } from '@muster/contract';
+import { type Actor, type ApiError, badRequest, notFound } from '@muster/contract';
 import { registry } from '@muster/registry';
-import { type HandlerEnvironment, runAsSystem } from '@muster/runtime';
+import { type HandlerEnvironment, runAsSystem, toApiError } from '@muster/runtime';
 import { inOrganizationAsSystem, outboxRow, systemAuditFacts } from '@muster/tenancy';
 import { type SlackClick } from './click.ts';
 
@@ -113,7 +113,8 @@ export async function answerFromSlack(options: SlackAnswerOptions, click: SlackC
     });
   // A refusal rolls the first transaction back, so the response to it is queued in a second one.
   return attempt(undefined).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.status >= 500 || error.status === 400) throw error;
-    return attempt(error);
+    const refusal = toApiError(error);
+    if (refusal.status >= 500 || refusal.status === 400) throw error;
+    return attempt(refusal);
   });
 }

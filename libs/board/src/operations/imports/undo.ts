@@ -24,7 +24,8 @@ export const undo = handle(registry.imports.undo, async ({ targetId, caller, db,
   if (created.length > 0) {
     const teams = created.filter(({ kind }) => kind === 'team');
     const agents = created.filter(({ kind }) => kind === 'agent');
-    db.deferToCommit(deleteUnusedTeams(teams, current.project_id));
+    // A role in the project is a use as long as the project keeps stories of the import.
+    db.deferToCommit(deleteUnusedTeams(teams, ids.length === made.length ? current.project_id : null));
     db.deferToCommit(deleteUnusedAgents(agents.map(({ id }) => id)));
     db.deferToCommit(deleteNotesOfDeleted(created.map(({ id }) => id)));
   }

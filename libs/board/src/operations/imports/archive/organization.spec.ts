@@ -131,6 +131,9 @@ describe('an import', () => {
     expect((await readOrganization()).agents).toEqual(['old', 'robo', 'scout', 'scout-2']);
     await importAll();
     expect((await readOrganization()).agents).toEqual(['old', 'robo', 'scout', 'scout-2']);
+    await arrangeBoard(world, people.orgId, { key: 'API' });
+    expect(new Set(outcomesOf(await importAll(lines, people.ana, 'API')))).toEqual(new Set(['unchanged']));
+    expect((await readOrganization()).agents).toEqual(['old', 'robo', 'scout', 'scout-2']);
   });
 });
 
@@ -219,6 +222,14 @@ describe('undoing an import', () => {
     expect(await readOrganization()).toEqual({
       ...{ teams: ['Empty', 'Mobile'], agents: ['robo', 'scout'], prompts: ['review'], views: ['All'] },
     });
+  });
+
+  it('keeps a team with a role in the project as long as a story of the import is kept', async () => {
+    const { importId } = await importAll();
+    const [story] = (await people.ana.stories.list({ projectId: 'WEB' })).items;
+    await people.ana.stories.update({ storyId: story?.id ?? '', title: 'Changed' });
+    expect((await people.ana.imports.undo({ importId })).kept).toHaveLength(1);
+    expect((await readOrganization()).teams).toEqual(['Mobile']);
   });
 
   it('by a lead keeps the records of the organization', async () => {

@@ -143,7 +143,7 @@ export async function putArchive(
   const [people, existingStories, existingComments, reviewers, assigned, taken, uploads] = await Promise.all([
     readPeople(db, projectId, {
       emails: linesOf(lines, 'members').map(({ email }) => email),
-      slugs: linesOf(lines, 'agents').map(({ slug }) => slug),
+      agents: linesOf(lines, 'agents'),
       ...{ earlierItems: noted, writesForMembers },
     }),
     lockStories(db, storyIds),

@@ -49,7 +49,7 @@ export const onlyAdmins = (things: string): LineResult => ({
 });
 
 /**
- * An agent is the one of the same member with the same slug. Admins also import agents that members do not have. Such an
+ * An agent is the one of the same member with the same slug or the same name. Admins also import agents that members do not have. Such an
  * agent has no token, so it can do nothing until its member creates one.
  */
 export function putAgent(batch: ArchiveBatch, line: ArchiveLine<'agents'>): LineResult {
@@ -58,7 +58,7 @@ export function putAgent(batch: ArchiveBatch, line: ArchiveLine<'agents'>): Line
   const noted = findRecordId(batch, 'agent', line.id);
   const memberId = findRecordId(batch, 'member', line.memberId);
   const agent = people.agents.find(
-    (one) => one.id === noted || (one.slug === slug && one.member_id === memberId),
+    (one) => one.id === noted || (one.member_id === memberId && (one.slug === slug || one.name === name)),
   );
   if (agent !== undefined && (agent.retired_at === null || retiredAt !== null)) {
     if (!batch.found.has(importItemKey('agent', line.id)))

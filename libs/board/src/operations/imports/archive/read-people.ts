@@ -30,12 +30,12 @@ export async function readPeople(
   projectId: string,
   {
     emails,
-    slugs,
+    agents: archivedAgents,
     earlierItems: noted,
     writesForMembers,
   }: {
     readonly emails: readonly string[];
-    readonly slugs: readonly string[];
+    readonly agents: readonly { readonly slug: string; readonly name: string }[];
     readonly earlierItems: ReadonlyMap<string, ImportItemRow>;
     readonly writesForMembers: boolean;
   },
@@ -46,13 +46,19 @@ export async function readPeople(
     writesForMembers && emails.length > 0
       ? findOrgMembersByEmail(db, emails)
       : findMembersByEmail(db, projectId, emails),
-    slugs.length > 0 ? findAgents(db, slugs, idsOf('agent')) : [],
+    archivedAgents.length > 0
+      ? findAgents(db, {
+          slugs: archivedAgents.map(({ slug }) => slug),
+          names: archivedAgents.map(({ name }) => name),
+          ids: idsOf('agent'),
+        })
+      : [],
   ]);
   const memberIds = [...idsOf('member'), ...[...members.values()].map(({ id }) => id)];
   const ids = [...memberIds, ...idsOf('agent'), ...agents.map(({ id }) => id)];
   const [participants, agentCounts] = await Promise.all([
     ids.length === 0 ? [] : findParticipantIds(db, projectId, ids),
-    slugs.length === 0 ? new Map<string, number>() : countAgentsOfMembers(db, memberIds),
+    archivedAgents.length === 0 ? new Map<string, number>() : countAgentsOfMembers(db, memberIds),
   ]);
   return { members, agents, agentCounts, participants: new Set(participants) };
 }
