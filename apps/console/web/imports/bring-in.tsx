@@ -13,7 +13,7 @@ import { errorText } from '../components/notices.tsx';
 import { Loading } from '../components/states.tsx';
 import { SelectField, FormField } from '../settings/components.tsx';
 import { importTexts } from '../messages/imports.ts';
-import { CsvColumnMapping, readCsvHeader } from './csv-columns.tsx';
+import { CsvColumnMapping, readHeaderOfFile } from './csv-columns.tsx';
 import { initialSettings, useImportPreview, type ImportSettings } from './looked.ts';
 import { ImportPreview } from './preview.tsx';
 import { ImportProgress } from './progress.tsx';
@@ -88,7 +88,7 @@ function ReadingFields({
   const { format, chosenFile, site, source, dates, columnsByField } = settings;
   const head = useQuery({
     queryKey: ['file', 'head', chosenFile?.number],
-    queryFn: () => readCsvHeader(chosenFile?.blob),
+    queryFn: () => readHeaderOfFile(chosenFile?.blob),
     enabled: chosenFile !== null && format === 'csv',
     gcTime: 0,
   });

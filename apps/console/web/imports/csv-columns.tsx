@@ -7,7 +7,7 @@ import { readText } from './reading.ts';
 export type ChosenValues = Readonly<Record<string, string>>;
 
 /** Returns the names of the table's columns. Throws UnreadableFileError. */
-export const readCsvHeader = (blob: Blob | undefined): Promise<readonly string[]> =>
+export const readHeaderOfFile = (blob: Blob | undefined): Promise<readonly string[]> =>
   readCsvHeader(() => readText(blob ?? new Blob()));
 
 interface CsvColumnMappingProps {
