@@ -2,7 +2,7 @@
  * Fills an organization so that every page has content. Lists the texts that show that a page has loaded, one
  * per request of the page.
  */
-import { type People, waitUntil } from '@muster/testing';
+import { type People } from '@muster/testing';
 import { attachFile, junitReport, pictureOfColor } from './files.ts';
 import { arrange, type House } from './house.ts';
 
@@ -71,11 +71,6 @@ export async function furnish(house: House, people: People): Promise<void> {
   await ana.webhooks.create({ url: 'https://hooks.acme.example/muster', kinds: ['story.created'] });
   await ana.prompts.org.upsert({ slug: 'review', title: 'Review a story', body: 'Read {{storyKey}}.' });
   await ana.contracts.publish({ projectId: 'WEB', slug: 'session-api', kind: 'markdown', content: 'One' });
-  // The API records uses of tokens every ten seconds. Until then the first run still waits for an agent's call.
-  await waitUntil(async () => {
-    const used = 'select from tokens where org_id = $1 and agent_id is not null and last_used_at is not null';
-    return (await house.world.rows(used, people.orgId)).length > 0;
-  });
 }
 
 export const pages = [

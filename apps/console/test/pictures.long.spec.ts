@@ -7,7 +7,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { beforeAll, describe, expect } from '@jest/globals';
-import { type People } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import pixelmatch from 'pixelmatch';
 import { type BrowserContextOptions, type Page } from 'playwright-core';
 import { PNG } from 'pngjs';
@@ -44,6 +44,11 @@ let people: People;
 beforeAll(async () => {
   people = await house.world.org();
   await furnish(house, people);
+  // The API records uses of tokens every ten seconds. Until then the first run still waits for an agent's call.
+  await waitUntil(async () => {
+    const used = 'select from tokens where org_id = $1 and agent_id is not null and last_used_at is not null';
+    return (await house.world.rows(used, people.orgId)).length > 0;
+  });
 });
 
 const views = {
