@@ -148,11 +148,9 @@ describe('an archive of the organization', () => {
   it('has no records that were created after it was requested', async () => {
     await ana.stories.create({ projectId, title: 'Before' });
     const { export: begun } = await ana.exports.begin({ scope: 'org' });
-    // Times have milliseconds, so the start must be further from the creation of the second story than one.
-    await api.world.rows(
-      `update exports set started_at = (select max(created_at) from stories) where id = $1`,
-      begun.id,
-    );
+    const startAtFirstStory =
+      'update exports set started_at = (select max(created_at) from stories) where id = $1';
+    await api.world.rows(startAtFirstStory, begun.id);
     await ana.stories.create({ projectId, title: 'After' });
     await writeExport(api.world, people.orgId, begun.id, { folder });
     const { downloadUrl } = (await ana.exports.get({ exportId: begun.id })).export;
