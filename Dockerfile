@@ -7,7 +7,7 @@ ARG NODE_VERSION=24.21.0
 
 # Bundles are independent of the platform, so they are built on the platform of the build machine.
 FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-trixie-slim AS manifests
-WORKDIR /work
+WORKDIR /build
 COPY package.json package-lock.json ./
 COPY apps apps
 COPY libs libs
@@ -17,8 +17,8 @@ RUN find apps libs -type f -not -name package.json -delete && find apps libs -ty
 # This layer contains only manifests, so the installed packages stay cached until a manifest changes. `COPY
 # --parents` would do this in one line, but only BuildKit supports it.
 FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-trixie-slim AS packages
-WORKDIR /work
-COPY --from=manifests /work ./
+WORKDIR /build
+COPY --from=manifests /build ./
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-audit --no-fund
 
 FROM packages AS sources
@@ -95,15 +95,15 @@ LABEL org.opencontainers.image.title="coordination-api" \
       org.opencontainers.image.description="Every operation of Muster over HTTP"
 ENV PORT=4100
 EXPOSE 4100
-COPY --from=build-coordination-api --chown=65532:65532 /work/files /files
-COPY --from=build-coordination-api /work/dist/apps/coordination-api ./
+COPY --from=build-coordination-api --chown=65532:65532 /build/files /files
+COPY --from=build-coordination-api /build/dist/apps/coordination-api ./
 
 FROM service AS mcp-gateway
 LABEL org.opencontainers.image.title="mcp-gateway" \
       org.opencontainers.image.description="Muster's operations as tools for models"
 ENV PORT=4101
 EXPOSE 4101
-COPY --from=build-mcp-gateway /work/dist/apps/mcp-gateway ./
+COPY --from=build-mcp-gateway /build/dist/apps/mcp-gateway ./
 
 # Migrates its schema with: --entrypoint /usr/local/bin/node … cli.js migrate
 FROM service AS license-service
@@ -111,43 +111,43 @@ LABEL org.opencontainers.image.title="license-service" \
       org.opencontainers.image.description="Activation of licenses"
 ENV PORT=4102
 EXPOSE 4102
-COPY --from=build-license-service /work/dist/apps/license-service ./
+COPY --from=build-license-service /build/dist/apps/license-service ./
 
 FROM service AS delivery-worker
 LABEL org.opencontainers.image.title="delivery-worker" \
       org.opencontainers.image.description="What follows from Muster's operations: mail, push, points, expiries, purges"
 ENV PORT=4103
 EXPOSE 4103
-COPY --from=build-delivery-worker --chown=65532:65532 /work/mail /mail
-COPY --from=build-delivery-worker --chown=65532:65532 /work/files /files
-COPY --from=build-delivery-worker /work/dist/apps/delivery-worker ./
+COPY --from=build-delivery-worker --chown=65532:65532 /build/mail /mail
+COPY --from=build-delivery-worker --chown=65532:65532 /build/files /files
+COPY --from=build-delivery-worker /build/dist/apps/delivery-worker ./
 
 FROM service AS docs
 LABEL org.opencontainers.image.title="docs" \
       org.opencontainers.image.description="Muster's guides and reference"
 ENV PORT=4104
 EXPOSE 4104
-COPY --from=build-docs /work/dist/apps/docs ./
+COPY --from=build-docs /build/dist/apps/docs ./
 
 FROM service AS sign-in
 LABEL org.opencontainers.image.title="sign-in" \
       org.opencontainers.image.description="People sign in, and programs get their tokens"
 ENV PORT=4105
 EXPOSE 4105
-COPY --from=build-sign-in --chown=65532:65532 /work/mail /mail
-COPY --from=build-sign-in /work/dist/apps/sign-in ./
+COPY --from=build-sign-in --chown=65532:65532 /build/mail /mail
+COPY --from=build-sign-in /build/dist/apps/sign-in ./
 
 FROM service AS console
 LABEL org.opencontainers.image.title="console" \
       org.opencontainers.image.description="What people see of Muster: board, stories, agents at work, in a browser"
 ENV PORT=4106
 EXPOSE 4106
-COPY --from=build-console /work/dist/apps/console ./
+COPY --from=build-console /build/dist/apps/console ./
 
 # The operators' commands; the default command migrates the database.
 FROM program AS cli
 LABEL org.opencontainers.image.title="cli" \
       org.opencontainers.image.description="Muster on the command line; brings its database up to date"
 HEALTHCHECK NONE
-COPY --from=build-cli /work/dist/apps/cli ./
+COPY --from=build-cli /build/dist/apps/cli ./
 CMD ["admin", "migrate"]

@@ -99,9 +99,9 @@ describe.each(appNames)('the image of %s', (app) => {
   it('holds the bundle, and of the build nothing else', () => {
     const copied = copiesOf(instructionsOf(app)).filter(({ from }) => from !== 'node');
     const sources = copied.flatMap(({ from, sources: some }) => some.map((source) => `${from} ${source}`));
-    expect(sources).toContain(`build-${app} /work/dist/apps/${app}`);
+    expect(sources).toContain(`build-${app} /build/dist/apps/${app}`);
     // Empty folders for mails and files.
-    expect(sources.filter((source) => !/ \/work\/(mail|files)$/.test(source))).toHaveLength(1);
+    expect(sources.filter((source) => !/ \/build\/(mail|files)$/.test(source))).toHaveLength(1);
   });
 });
 

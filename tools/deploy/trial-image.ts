@@ -45,7 +45,7 @@ export async function buildImage(app: string): Promise<TrialImage> {
   const root = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-image-')));
   const folder = path.join(root, 'app');
   try {
-    await buildStage(`build-${app}`, path.join(root, 'work'));
+    await buildStage(`build-${app}`, path.join(root, 'build'));
     for (const { from, sources } of copiesOf(stageOf(app).instructions)) {
       if (from !== `build-${app}`) throw new Error(`${app} is copied from ${from}`);
       for (const source of sources) await cp(path.join(root, source), folder, { recursive: true });
@@ -90,7 +90,7 @@ async function buildStage(name: string, work: string): Promise<void> {
 async function copyInto(work: string, { from, sources, to }: CopyStep): Promise<void> {
   if (from !== undefined) {
     const other = await mkdtemp(path.join(path.dirname(work), `${from}-`));
-    await buildStage(from, path.join(other, 'work'));
+    await buildStage(from, path.join(other, 'build'));
     for (const source of sources)
       await cp(path.join(other, source), path.join(work, to), { recursive: true });
     await rm(other, { recursive: true });

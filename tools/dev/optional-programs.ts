@@ -9,8 +9,8 @@ interface OptionalProgram {
   readonly programs: readonly string[];
   /** The Debian packages. The first existing one is installed. */
   readonly packages: readonly [string, ...string[]];
-  /** The variable that names an installed program. */
-  readonly variable: string;
+  /** The variable that names an installed program, if there is one. */
+  readonly variable?: string;
 }
 
 const chromium: OptionalProgram = {
@@ -27,6 +27,9 @@ const caddy: OptionalProgram = {
   packages: ['caddy'],
   variable: 'CADDY',
 };
+const shells = ['fish', 'zsh'].map((name): OptionalProgram => ({
+  ...{ name, loss: 'its completion is not tried', programs: [name], packages: [name] },
+}));
 
 /** Returns the path of the program, or undefined if it is not installed. */
 export const findCaddy = (): string | undefined => process.env['CADDY'] ?? findProgram(caddy.programs);
@@ -36,14 +39,15 @@ export const findCaddy = (): string | undefined => process.env['CADDY'] ?? findP
  * package of Chromium only refers to a snap that does not run here.
  */
 export async function provideOptionalPrograms(say: (line: string) => void): Promise<void> {
-  const missing = [chromium, caddy].filter(
-    ({ programs, variable }) => process.env[variable] === undefined && findProgram(programs) === undefined,
+  const missing = [chromium, caddy, ...shells].filter(
+    ({ programs, variable = '' }) =>
+      process.env[variable] === undefined && findProgram(programs) === undefined,
   );
   if (missing.length === 0) return;
   const advice = missing
     .map(
       ({ name, loss, packages: [packageName], variable }) =>
-        `${name} is missing, and ${loss}: install it (Debian: "sudo apt-get install ${packageName}"), or set ${variable} to one that is there`,
+        `${name} is missing, and ${loss}: install it (Debian: "sudo apt-get install ${packageName}")${variable === undefined ? '' : `, or set ${variable} to one that is there`}`,
     )
     .join('\n');
   if (!canInstall()) {

@@ -14,6 +14,6 @@ const kindOrNamespace = (_word: string, node: object | string): object | string 
 export const kindsText = (): Promise<string> =>
   formatted(
     'kinds.ts',
-    `/** What each operation does: it reads, reads a list that comes in pages, or writes. */
+    `/** The kind of each operation: it reads, reads a paged list, or writes. */
     export const kinds = ${JSON.stringify(registry, kindOrNamespace)} as const;`,
   );

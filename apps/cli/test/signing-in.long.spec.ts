@@ -293,7 +293,7 @@ describe('muster logout', () => {
     expect((await place.kept()).profiles).toEqual({});
   });
 
-  concurrentScenarios('follows from signing in anew under the same name', async () => {
+  concurrentScenarios('is replaced by signing in again under the same name', async () => {
     const place = await createOtherHome();
     await signIn('First', place);
     const { token = '' } = (await place.readStoredProfile()) ?? {};

@@ -54,7 +54,7 @@ describe('muster watch', () => {
     expect(none).toMatchObject({ code: 3, err: expect.stringContaining('404') });
   });
 
-  itOnTerminal('shows it anew on a terminal, and gives the terminal back as it was', async () => {
+  itOnTerminal('redraws it on a terminal, and restores the terminal afterwards', async () => {
     const terminal = openTerminal(['watch', '--interval', '1'], {
       HOME: muster.home(),
       ...muster.environmentOf(people.dan),

@@ -186,7 +186,7 @@ export function editorJourneys(house: House): void {
     expect(prompt?.body).toBe('- [ ] Read {{storyKey}}.');
     await page.getByRole('button', { name: 'Edit review' }).click();
     await toolbar(page).waitFor();
-    // A change by the toolbar alone is asked about too.
+    // The page also asks before it discards a change that only the toolbar made.
     await page.getByRole('button', { name: 'Task list' }).click();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();

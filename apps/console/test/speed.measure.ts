@@ -10,7 +10,7 @@ import { arrange, useHouse } from './house.ts';
 
 const house = useHouse({ hasSignIn: true });
 const storyCount = 10_000;
-/** So many stories are inserted within the limit of a statement's time. */
+/** The number of stories per insert, small enough for the database's statement timeout. */
 const batchSize = 2_000;
 const coldLoads = 5;
 const rounds = 5;

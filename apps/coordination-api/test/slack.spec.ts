@@ -129,7 +129,7 @@ describe('a click on an answer', () => {
     const [row, ...others] = await responses();
     expect(others).toEqual([]);
     expect(row?.response).toEqual({ kind: 'connect', teamId: team, userId: 'U0CHLOE01', userName: 'chloe' });
-    // The address is a secret: whoever has it can write to the channel.
+    // The address is a secret: anyone who has it can write to the channel.
     expect(row?.responseUrl).not.toContain('hooks.slack.com');
     const sealed = Buffer.from(row?.responseUrl ?? '', 'base64');
     expect(createSecretCipher([secretsKey]).decrypt(slackResponseSecretOwner(organizationKey), sealed)).toBe(

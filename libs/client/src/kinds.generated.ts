@@ -1,4 +1,4 @@
-/** What each operation does: it reads, reads a list that comes in pages, or writes. */
+/** The kind of each operation: it reads, reads a paged list, or writes. */
 export const kinds = {
   deliveryExecutions: {
     acquire: 'write',

@@ -46,7 +46,7 @@ const slackButton = (actionId: string, label: string, target: object) => ({
 /** The prefix of the action ids of buttons that answer a question. Slack requires a different id for each button. */
 export const slackAnswerAction = 'muster-answer';
 
-/** Also links to the page on which the question can be answered with a text of one's own. */
+/** Also links to the page on which the question can be answered with any text. */
 const slackAnswerButtons = (answers: readonly AnswerButton[], link: string | null) => ({
   type: 'actions',
   elements: [

@@ -1,6 +1,6 @@
 /**
  * Answers from Slack: requests that Slack signed, the values of buttons, and the links with which members connect their
- * Slack accounts. Values and links are signed, because whoever has the URL of an incoming webhook can post buttons.
+ * Slack accounts. Values and links are signed, because anyone who has the URL of an incoming webhook can post buttons.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isUuid, parseUntrustedJson } from '@muster/contract';

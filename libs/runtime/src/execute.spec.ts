@@ -23,8 +23,8 @@ const teamParams = z.strictObject({ name: z.string().max(50) });
 const addTeam = (orgId: string, name: string) =>
   sql`insert into teams (org_id, id, name) values (${orgId}, ${newId()}, ${name})`;
 
-/** Builds a write that inserts a team with the name in its parameters, and then runs `meanwhile`. */
-const createTeamHandler = (meanwhile: () => Promise<unknown> = async () => undefined): Handler => {
+/** Builds a write that inserts a team with the name in its parameters, and then runs `whileRunning`. */
+const createTeamHandler = (whileRunning: () => Promise<unknown> = async () => undefined): Handler => {
   let attempt = 0;
   return handle(
     operation({
@@ -38,7 +38,7 @@ const createTeamHandler = (meanwhile: () => Promise<unknown> = async () => undef
     async ({ params, caller, db }) => {
       attempt += 1;
       await db.all(addTeam(caller.orgId, params.name));
-      await meanwhile();
+      await whileRunning();
       return { name: params.name, attempt };
     },
   );
@@ -319,7 +319,7 @@ describe('an archived project', () => {
   const nameOf = async (id: string) =>
     (await world.rows<{ name: string }>('select name from projects where id = $1', id))[0]?.name;
 
-  it('takes no write, whatever the handler did meanwhile', async () => {
+  it('takes no write, whatever the handler did whileRunning', async () => {
     const people = await world.org();
     const projectId = await createProject(people, true);
     await expect(world.call(people.ana, renames(false), { projectId, name: 'New' })).rejects.toMatchObject({

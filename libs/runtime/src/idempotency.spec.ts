@@ -21,9 +21,9 @@ const teamParams = z.strictObject({ name: z.string().max(50) });
 const addTeam = (orgId: string, name: string) =>
   sql`insert into teams (org_id, id, name) values (${orgId}, ${newId()}, ${name})`;
 
-/** Builds a write that inserts a team with the name in its parameters, and then runs `meanwhile`. */
+/** Builds a write that inserts a team with the name in its parameters, and then runs `whileRunning`. */
 const createTeamHandler = (
-  meanwhile: (attempt: number) => Promise<unknown> = async () => undefined,
+  whileRunning: (attempt: number) => Promise<unknown> = async () => undefined,
 ): Handler => {
   let attempt = 0;
   return handle(
@@ -38,7 +38,7 @@ const createTeamHandler = (
     async ({ params, caller, db }) => {
       attempt += 1;
       await db.all(addTeam(caller.orgId, params.name));
-      await meanwhile(attempt);
+      await whileRunning(attempt);
       return { name: params.name, attempt };
     },
   );

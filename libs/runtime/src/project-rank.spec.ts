@@ -9,10 +9,10 @@ import { handle, type Handler } from './index.ts';
 const world = useWorld({});
 
 /**
- * Builds a write that passes the authorization check, runs `meanwhile`, and then reads the caller's rank in
+ * Builds a write that passes the authorization check, runs `whileRunning`, and then reads the caller's rank in
  * the project.
  */
-const createRankHandler = (meanwhile: () => Promise<unknown>): Handler =>
+const createRankHandler = (whileRunning: () => Promise<unknown>): Handler =>
   handle(
     operation({
       ...{ name: 'tries.rank', summary: 'Try it', description: 'For specs.', effect: 'write' },
@@ -21,7 +21,7 @@ const createRankHandler = (meanwhile: () => Promise<unknown>): Handler =>
     }),
     async ({ access, projectRank }) => {
       await access();
-      await meanwhile();
+      await whileRunning();
       return { rank: await projectRank() };
     },
   );

@@ -99,7 +99,7 @@ LABEL org.opencontainers.image.title="${name}" \\
       org.opencontainers.image.description=${JSON.stringify(description)}
 ENV PORT=${port}
 EXPOSE ${port}
-COPY --from=build-${name} /work/dist/apps/${name} ./
+COPY --from=build-${name} /build/dist/apps/${name} ./
 
 `,
   );

@@ -31,7 +31,7 @@ interface Line {
   /** Null for prompts and views of the organization. */
   readonly projectId?: string | null;
   readonly storyId?: string;
-  /** Of a view. */
+  /** The filter of a view. */
   readonly filter?: Readonly<Record<string, unknown>>;
 }
 

@@ -34,7 +34,7 @@ export const insertImportedAgents = (agents: readonly AgentRow[]): Query<unknown
      from jsonb_populate_recordset(null::agents, ${JSON.stringify(agents)}::jsonb) r`;
 
 /**
- * Deletes those of the teams that nobody has used since: they have no new members, belong to no identity provider, have
+ * Deletes the teams that have not been used since: they have no new members, belong to no identity provider, have
  * no role in a project except the given one, and no broadcast was sent to them.
  */
 export const deleteUnusedTeams = (
