@@ -190,7 +190,10 @@ async function provideNode() {
   if (existsSync(program)) {
     // npm scripts, npx and Nx find the pinned Node here.
     const link = path.join(modules, '.bin/node');
-    if (process.platform !== 'win32' && !existsSync(link)) symlinkSync(program, link);
+    if (process.platform !== 'win32' && !existsSync(link)) {
+      rmSync(link, { force: true });
+      symlinkSync(path.relative(path.dirname(link), program), link);
+    }
     return program;
   }
   // The package does not exist for systems such as macOS.

@@ -47,7 +47,12 @@ export async function makeSite(
     metafile: true,
     logLevel: 'warning',
   } as const satisfies BuildOptions;
-  const { metafile: separateChunks } = await build({ ...options, write: false });
+  const { metafile: separateChunks } = await build({
+    ...options,
+    minify: false,
+    sourcemap: false,
+    write: false,
+  });
   const { metafile } = await build({ ...options, plugins: [joinInitialChunks(separateChunks)] });
   // Files that are imported dynamically are entry points too, so an output is found by the name of its source
   // file.
@@ -101,8 +106,8 @@ const joinInitialChunks = ({ outputs }: Metafile): Plugin => ({
     onDemand.delete(first);
     bundler.onLoad({ filter: /\.[jt]sx?$/ }, async ({ path: file }) => {
       if (!onDemand.has(file)) return undefined;
-      const loader = path.extname(file) === '.tsx' ? 'tsx' : path.extname(file) === '.ts' ? 'ts' : 'js';
-      return { contents: `${await readFile(file, 'utf8')}\nimport ${JSON.stringify(first)};`, loader };
+      const contents = `${await readFile(file, 'utf8')}\nimport ${JSON.stringify(first)};`;
+      return { contents, loader: 'default' };
     });
   },
 });

@@ -23,6 +23,7 @@ const phoneNetwork = {
   downloadThroughput: 9e6 / 8,
   uploadThroughput: 9e6 / 8,
 };
+const unlimitedNetwork = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
 /** The shortest event duration that a browser reports, in milliseconds. */
 const minReportedMs = 16;
 const measureTimeoutMs = 300_000;
@@ -163,14 +164,9 @@ journey(
     const { page } = first;
     await page.evaluate(recordInteractions);
     console.log('input in ms:', summarize(await interact(page)));
-    await slowDown(page, slowerBy, {
-      ...phoneNetwork,
-      latency: 0,
-      downloadThroughput: -1,
-      uploadThroughput: -1,
-    });
+    await slowDown(page, slowerBy, unlimitedNetwork);
     console.log(`input in ms, ${slowerBy} times slower:`, summarize(await interact(page)));
-    await slowDown(page, 1, { ...phoneNetwork, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+    await slowDown(page, 1, unlimitedNetwork);
     console.log('moves of another in ms:', summarize(await measureMoves(page)));
   },
   measureTimeoutMs,

@@ -2,6 +2,7 @@
 import { ECDH } from 'node:crypto';
 import { type Agent } from 'node:https';
 import { WebPushSubscription } from '@muster/contract';
+import { isTransientFailure } from '@muster/outbound/chat';
 import { type Logger } from 'pino';
 import webPush from 'web-push';
 import { type z } from 'zod';
@@ -30,15 +31,6 @@ const pushTimeoutMillis = 10_000;
 const messageLifetimeSeconds = 24 * 60 * 60;
 
 const goneStatuses = new Set([404, 410]);
-
-/** Temporary errors among the 4xx statuses. */
-const retryableStatuses = new Set([408, 425, 429]);
-/**
- * Returns true for a permanent rejection. The device's owner chose the URL, so such an error must not cause
- * retries and dead jobs.
- */
-const isPermanentRejection = (status: number): boolean =>
-  status >= 400 && status < 500 && !retryableStatuses.has(status);
 
 export interface PusherOptions {
   readonly vapid: Vapid;
@@ -90,7 +82,8 @@ export function createPusher({ vapid, hosts, agent, logger }: PusherOptions): Pu
         if (!(error instanceof webPush.WebPushError)) throw error;
         const { statusCode: status } = error;
         if (goneStatuses.has(status)) return 'gone';
-        if (!isPermanentRejection(status)) throw error;
+        // The device's owner chose the URL, so a permanent rejection must not cause retries and dead jobs.
+        if (isTransientFailure(status)) throw error;
         // If this concerns all devices, the installation's keys are wrong. Log only the host, because the
         // device's URL is a secret.
         logger?.warn({ status, host: new URL(subscription.endpoint).host }, 'a push was refused');

@@ -5,6 +5,8 @@ import { MusterError, NoAnswer } from './errors.ts';
 export interface RetryOptions {
   /** The total time in seconds to keep retrying before the last failure is thrown; 30 s by default. */
   readonly forSeconds?: number;
+  /** Returns true while the total time does not run, for example while a browser is offline. */
+  readonly isPaused?: () => boolean;
   /** Runs after each failed attempt that will be retried. */
   readonly onRetry?: (failure: MusterError | NoAnswer, pauseSeconds: number) => void;
 }
@@ -20,19 +22,20 @@ const maxPauseSeconds = 5;
  */
 export function retrying(
   transport: Transport,
-  { forSeconds = 30, onRetry = () => undefined }: RetryOptions = {},
+  { forSeconds = 30, isPaused = () => false, onRetry = () => undefined }: RetryOptions = {},
 ): Transport {
   return async (operation, params, options) => {
     const keyed =
       operation.effect === 'write'
         ? { ...options, idempotencyKey: options.idempotencyKey ?? newIdempotencyKey() }
         : options;
-    const deadline = performance.now() + forSeconds * 1000;
+    let deadline = performance.now() + forSeconds * 1000;
     for (let tries = 0; ; tries += 1) {
       try {
         return await transport(operation, params, keyed);
       } catch (failure) {
         if (!isTemporaryFailure(failure)) throw failure;
+        if (isPaused()) deadline = performance.now() + forSeconds * 1000;
         const pauseSeconds = retryPauseSeconds(tries + 1, failure);
         if (performance.now() + pauseSeconds * 1000 > deadline) throw failure;
         onRetry(failure, pauseSeconds);

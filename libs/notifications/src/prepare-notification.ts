@@ -77,9 +77,9 @@ const messageRowsQuery = (notificationId: string) => sql<MessageRow>`
       where ${orgFilter('d')} and d.member_id = m.id and d.push_token is not null
         and (d.token_id is null or exists (select from tokens t where ${orgFilter('t')} and t.id = d.token_id
           and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()))) order by d.device_id) r) as devices,
-    (select jsonb_build_object('id', c.id, 'body', c.body, 'options', c.options) from comments c
+    case when count(*) over () = 1 then (select jsonb_build_object('id', c.id, 'body', c.body, 'options', c.options) from comments c
       where ${orgFilter('c')} and c.id = n.comment_id and c.kind = 'question' and c.parent_id is null
-        and c.resolved_at is null and c.deleted_at is null) as question,
+        and c.resolved_at is null and c.deleted_at is null) end as question,
     (count(*) over ())::integer as total
   from notifications n
   join orgs o on o.id = n.org_id and o.deleted_at is null
@@ -143,6 +143,6 @@ function toPush(first: MessageRow, rows: readonly MessageRow[]): PreparedMessage
     body: excerpt(first.body, maxSubjectLength),
     text: first.total === 1 ? first.body : rows.map(({ title }) => title).join('\n'),
     storyKey: first.story_key,
-    question: first.total === 1 ? first.question : null,
+    question: first.question,
   };
 }

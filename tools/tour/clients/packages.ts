@@ -1,7 +1,7 @@
 /** Packages that only `npm run clients` needs. They have a lockfile of their own, and are installed by it. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, readFile } from 'node:fs/promises';
+import { cp, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { dataFolder } from '@muster/tools';
@@ -16,8 +16,9 @@ export async function installClients(): Promise<void> {
   const source = path.join(import.meta.dirname, 'packages');
   const lockOf = (folder: string): Promise<string> =>
     readFile(path.join(folder, 'package-lock.json'), 'utf8');
-  const isThere = existsSync(path.join(clientsFolder, 'node_modules/.package-lock.json'));
-  if (isThere && (await lockOf(source)) === (await lockOf(clientsFolder))) return;
+  const completed = path.join(clientsFolder, 'node_modules/.package-lock.json');
+  if (existsSync(completed) && (await lockOf(source)) === (await lockOf(clientsFolder))) return;
+  await rm(completed, { force: true });
   await cp(source, clientsFolder, { recursive: true });
   // `npm ci` would refuse the lockfile, because registries lack some optional packages of other systems.
   await promisify(execFile)('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts'], {

@@ -92,17 +92,17 @@ export const createPriorityChange = (priority: StoryCard['priority']): BulkChang
 
 /** Moves the stories back from the last to the first, so that each finds the one that followed it in its place. */
 const moveBack: UndoChange = async (board, changed) => {
-  const movedBack: StoryCard[] = [];
+  const formerRanks = new Map<string, string>();
   for (const { before, version } of changed.toSorted((one, other) =>
     one.before.rank < other.before.rank ? 1 : -1,
   ))
     try {
-      await board.moveBack(before, version, movedBack);
-      movedBack.push(before);
+      await board.moveBack(before, version, formerRanks);
+      formerRanks.set(before.id, before.rank);
     } catch (error) {
       if (!isRefusal(error, 'version_mismatch')) throw error;
     }
-  return changed.length - movedBack.length;
+  return changed.length - formerRanks.size;
 };
 
 export function createColumnChange(board: Board, columnId: string): BulkChange {

@@ -92,17 +92,16 @@ export class Board {
   }
 
   /**
-   * Moves a card back to where it was. Throws if the card was changed since it had this version. `movedBack` are cards
-   * as they were before a change that is being undone, and are in their former places again with other ranks.
+   * Moves a card back to where it was. Throws if the card was changed since it had this version. `formerRanks` has
+   * the former rank of each card that is in its former place again, but with another rank.
    */
   async moveBack(
     { id, columnId, rank, status }: StoryCard,
     expectedVersion: number,
-    movedBack: readonly StoryCard[] = [],
+    formerRanks: ReadonlyMap<string, string> = new Map(),
   ): Promise<void> {
     const lane = this.view().lanes.find(({ column }) => column.id === columnId)?.cards ?? [];
-    const rankOf = (card: StoryCard): string =>
-      movedBack.find((one) => one.id === card.id)?.rank ?? card.rank;
+    const rankOf = (card: StoryCard): string => formerRanks.get(card.id) ?? card.rank;
     const following = lane.find((other) => other.id !== id && rankOf(other) > rank);
     const neighbor = moveParameters(lane, { columnId: columnId ?? '', beforeId: following?.id ?? null }, id);
     const { story } = await (columnId === null

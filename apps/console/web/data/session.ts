@@ -11,7 +11,6 @@ import {
 } from '@muster/client';
 import { type ResultOf } from '@muster/contract';
 import { type Registry } from '@muster/registry';
-import { repeatingWhileOffline } from './online.ts';
 import { withSignInAgain } from './proof.ts';
 import { fetchSignIn, chooseOrganization, type SignedIn } from './sign-in.ts';
 import { setServerTime } from './time.ts';
@@ -90,7 +89,7 @@ export const openSessionByToken = (token: string): Promise<ConsoleSession | unde
 async function openSession(http: HttpOptions, signedIn: SignedIn | null): Promise<ConsoleSession> {
   const client = createClient(
     withSignInAgain(
-      retrying(repeatingWhileOffline(httpTransport(http)), { forSeconds: retrySeconds }),
+      retrying(httpTransport(http), { forSeconds: retrySeconds, isPaused: () => !navigator.onLine }),
       signedIn,
     ),
   );

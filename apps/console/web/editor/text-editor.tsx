@@ -41,6 +41,9 @@ export interface TextEditorProps {
   readonly onUploading?: (isUploading: boolean) => void;
 }
 
+/** Submits the form of the focused editor, with the checks of the form. */
+export const submitFocusedForm = (): void => document.activeElement?.closest('form')?.requestSubmit();
+
 /** Inserts text at the caret of the full editor. */
 export type InsertText = (text: string) => void;
 

@@ -7,7 +7,7 @@ import { type Edits, useEdits } from '../data/edits.ts';
 import { EditConflictNotice } from '../components/met.tsx';
 import { showNotice, errorText } from '../components/notices.tsx';
 import { useLeaveConfirmation } from '../components/leaving.ts';
-import { TextEditor } from '../editor/text-editor.tsx';
+import { submitFocusedForm, TextEditor } from '../editor/text-editor.tsx';
 import { formatDay, t } from '../messages/index.ts';
 import { viewTexts } from '../messages/views.ts';
 
@@ -50,10 +50,9 @@ interface EpicFieldsProps {
   readonly values: EpicFieldValues;
   readonly projectKey: string;
   readonly changeValues: (change: Partial<EpicFieldValues>) => void;
-  readonly onSubmit: () => void;
 }
 
-const EpicFields = ({ values, projectKey, changeValues, onSubmit }: EpicFieldsProps) => (
+const EpicFields = ({ values, projectKey, changeValues }: EpicFieldsProps) => (
   <>
     <label className="label">
       {viewTexts.epics.name}
@@ -77,7 +76,7 @@ const EpicFields = ({ values, projectKey, changeValues, onSubmit }: EpicFieldsPr
         rows={3}
         takesFocus={false}
         onTextChange={(description) => changeValues({ description: description || null })}
-        onSubmit={onSubmit}
+        onSubmit={submitFocusedForm}
       />
     </div>
     <div className="form-row">
@@ -146,7 +145,7 @@ export function EpicForm({ edits, projectKey, onClose }: EpicFormProps) {
         void send();
       }}
     >
-      <EpicFields values={mine} projectKey={projectKey} changeValues={set} onSubmit={() => void send()} />
+      <EpicFields values={mine} projectKey={projectKey} changeValues={set} />
       {met === undefined ? (
         <div className="form-foot">
           <button type="submit" className="button" data-kind="main">

@@ -83,11 +83,8 @@ function parseSlackLink(fragment: string): SlackLink | undefined {
   try {
     const base64 = token.split('.')[0]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    const { userName, userId, teamId } = JSON.parse(new TextDecoder().decode(bytes)) as Record<
-      string,
-      unknown
-    >;
-    return { token, userName: String(userName === '' ? userId : userName), teamId: String(teamId) };
+    const { userName, teamId } = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+    return { token, userName: String(userName), teamId: String(teamId) };
   } catch {
     return undefined;
   }

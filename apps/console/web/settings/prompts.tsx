@@ -5,7 +5,7 @@ import { type Prompt } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { texts } from '../messages/settings.ts';
 import { ConfirmButton } from '../components/ask.tsx';
-import { TextEditor } from '../editor/text-editor.tsx';
+import { submitFocusedForm, TextEditor } from '../editor/text-editor.tsx';
 import {
   joinFacts,
   Form,
@@ -102,7 +102,7 @@ function PromptForm({ prompt, projectId, projectKey, onClose }: PromptFormProps)
           rows={10}
           takesFocus={false}
           onTextChange={setBody}
-          onSubmit={() => void save()}
+          onSubmit={submitFocusedForm}
         />
         <span className="hint">{texts.prompts.bodyHint}</span>
       </div>

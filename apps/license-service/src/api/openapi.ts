@@ -22,6 +22,7 @@ const operationIdOf = (path: string): string => path.replace('/', '.');
 
 export interface OpenApiDocument {
   readonly info: object;
+  readonly tags: readonly object[];
   readonly paths: Readonly<Record<string, object>>;
   readonly [field: string]: unknown;
 }

@@ -157,9 +157,7 @@ export const serviceOpenApiOf = (operatorsDocument: OpenApiDocument): object => 
   },
   tags: [
     { name: 'activation', description: 'Calls that programs make with a license key.' },
-    { name: 'licenses', description: 'Issued licenses.' },
-    { name: 'releases', description: 'Releases of the program.' },
-    { name: 'webhooks', description: 'Webhooks.' },
+    ...operatorsDocument.tags,
   ],
   paths: { ...publicPaths, ...operatorsDocument.paths },
 });

@@ -14,27 +14,23 @@ const enableStoryCountTriggers = (): Query<unknown> => sql`select set_config('mu
 
 type NewStory = RowOf<typeof stories>;
 
-/** Counts the stories by a key; stories without the key are left out. */
-function countBy(rows: readonly NewStory[], keyOf: (row: NewStory) => string | null): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    if (key !== null) counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return counts;
-}
-
 /**
  * Inserts many stories, and adds them to the counts of their columns and epics and to the canceled stories of
- * the project. The caller holds the locks of the project's counters and columns.
+ * the project. The caller holds the locks of the project's counters and columns, and has not stopped the triggers.
  */
 export function insertAndCountStories(projectId: string, rows: readonly NewStory[]): Query<unknown>[] {
   if (rows.length === 0) return [];
-  const columns = countBy(rows, ({ column_id: columnId }) => columnId);
-  const ofEpics = countBy(rows, ({ status, epic_id: epicId }) => (status === 'canceled' ? null : epicId));
-  const doneOfEpics = countBy(rows, ({ status, epic_id: epicId }) => (status === 'done' ? epicId : null));
+  const columns = Map.groupBy(
+    rows.filter(({ column_id: columnId }) => columnId !== null),
+    ({ column_id: columnId }) => columnId,
+  );
+  const epics = Map.groupBy(
+    rows.filter(({ status, epic_id: epicId }) => epicId !== null && status !== 'canceled'),
+    ({ epic_id: epicId }) => epicId,
+  );
   const canceled = rows.filter(({ status }) => status === 'canceled').length;
-  const epicIds = [...ofEpics.keys()];
+  const epicIds = [...epics.keys()];
+  const storiesOfEpics = [...epics.values()];
   const queries = [disableStoryCountTriggers(), ...stories.insertAll(rows), enableStoryCountTriggers()];
   if (canceled > 0)
     queries.push(
@@ -44,7 +40,7 @@ export function insertAndCountStories(projectId: string, rows: readonly NewStory
   if (columns.size > 0)
     queries.push(
       sql`update board_columns c set story_count = c.story_count + n.stories
-         from unnest(${[...columns.keys()]}::uuid[], ${[...columns.values()]}::int[]) n (id, stories)
+         from unnest(${[...columns.keys()]}::uuid[], ${[...columns.values()].map(({ length }) => length)}::int[]) n (id, stories)
          where ${orgFilter('c')} and c.id = n.id`,
     );
   if (epicIds.length > 0)
@@ -52,8 +48,8 @@ export function insertAndCountStories(projectId: string, rows: readonly NewStory
       sql`select e.id from epics e where ${orgFilter('e')} and e.id = any (${epicIds}::uuid[])
          order by e.id for no key update`,
       sql`update epics e set story_count = e.story_count + n.stories, done_count = e.done_count + n.done
-         from unnest(${epicIds}::uuid[], ${[...ofEpics.values()]}::int[],
-           ${epicIds.map((id) => doneOfEpics.get(id) ?? 0)}::int[]) n (id, stories, done)
+         from unnest(${epicIds}::uuid[], ${storiesOfEpics.map(({ length }) => length)}::int[],
+           ${storiesOfEpics.map((own) => own.filter(({ status }) => status === 'done').length)}::int[]) n (id, stories, done)
          where ${orgFilter('e')} and e.id = n.id`,
     );
   return queries;

@@ -146,7 +146,7 @@ export const selectWithCardColumns = (storiesQuery: Part, order: Part): Part => 
     (f.open_threads -> ${storyKey})::int as open_threads, (f.open_blockers -> ${storyKey})::int as open_blockers,
     (f.reviewers -> ${storyKey})::int as reviewers,
     f.children -> ${storyKey} as children, f.executions -> ${storyKey} as execution,
-    case when q.id = any (f.asked) then (select ${agentResponseSql} from (select) n ${joinAssignment}) end as agent_response
+    case when q.id = any (f.asked) then (select ${agentResponseSql} from (select) n left join assigned a on a.target_id = q.id) end as agent_response
   from page q cross join found f order by ${order}`;
 
 export function toCard(row: CardRow): StoryCard {

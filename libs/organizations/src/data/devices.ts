@@ -47,6 +47,10 @@ export const deviceSecretOwner = (organizationKey: Buffer, id: string): SecretOw
 
 const Cursor = z.tuple([CursorId]);
 
+/** SQL that is true if device `d` ends with a token that has ended. */
+const hasEndedTokenSql = sql.part`d.token_id is not null and not exists (select from tokens t where ${orgFilter('t')}
+  and t.id = d.token_id and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()))`;
+
 /** Lists the caller's devices in pages, oldest first. Devices whose tokens have ended are left out. */
 export async function listDevices(
   db: Db,
@@ -57,8 +61,7 @@ export async function listDevices(
   const rows = await db.all(
     sql<DeviceRow>`select ${devices.list} from devices d
        where ${orgFilter('d')} and d.member_id = ${memberId} and (${after}::uuid is null or d.id > ${after}::uuid)
-         and (d.token_id is null or exists (select from tokens t where ${orgFilter('t')} and t.id = d.token_id
-           and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())))
+         and not (${hasEndedTokenSql})
        order by d.id limit ${limit + 1}`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toDevice);
@@ -99,10 +102,6 @@ export const lockPushToken = (db: Db, pushToken: string): Promise<unknown> =>
 
 /** Serializes calls that connect the same Slack account, which belongs to one member at most. */
 export const lockSlackAccount = lockPushToken;
-
-/** SQL that is true if device `d` ends with a token that has ended. */
-const hasEndedTokenSql = sql.part`d.token_id is not null and not exists (select from tokens t where ${orgFilter('t')}
-  and t.id = d.token_id and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()))`;
 
 /** Deletes the connection of a Slack account whose token has ended, so that another member can connect it. */
 export const deleteEndedSlackAccount = (db: Db, deviceId: string): Promise<unknown> =>

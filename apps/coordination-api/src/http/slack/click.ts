@@ -54,7 +54,12 @@ export function parseSlackClick(body: Buffer): SlackClick | undefined {
   const teamId = user.team_id ?? team?.id;
   if (teamId === undefined) return undefined;
   return {
-    ...{ teamId, userId: user.id, userName: user.username, value: action.value },
+    ...{
+      teamId,
+      userId: user.id,
+      userName: user.username === '' ? user.id : user.username,
+      value: action.value,
+    },
     ...{ triggerId: data.trigger_id, responseUrl: data.response_url },
   };
 }

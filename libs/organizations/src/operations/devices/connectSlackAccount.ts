@@ -41,7 +41,7 @@ export const createConnectSlackAccountHandler = (tokens: SlackTokens) =>
     if (found !== undefined) return { device: toDevice(found) };
     if (count.all >= maxDevicesPerMember) throw refuse('limit_exceeded', { limit: maxDevicesPerMember });
 
-    const name = link.userName === '' ? link.userId : link.userName;
+    const name = link.userName;
     const device: DeviceRow = {
       member_id: memberId,
       device_id: deviceId,

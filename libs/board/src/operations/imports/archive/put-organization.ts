@@ -49,17 +49,22 @@ export const onlyAdmins = (things: string): LineResult => ({
 });
 
 /**
- * An agent is the one of the same member with the same slug or the same name. Admins also import agents that members do not have. Such an
- * agent has no token, so it can do nothing until its member creates one.
+ * An agent is the one of the same member with the same slug or, if there is none, the same name. Admins also import
+ * agents that members do not have. Such an agent has no token, so it can do nothing until its member creates one.
  */
 export function putAgent(batch: ArchiveBatch, line: ArchiveLine<'agents'>): LineResult {
   const { people, writes, writesForOrganization } = batch;
   const { name, slug, createdAt, retiredAt } = line;
   const noted = findRecordId(batch, 'agent', line.id);
   const memberId = findRecordId(batch, 'member', line.memberId);
-  const agent = people.agents.find(
-    (one) => one.id === noted || (one.member_id === memberId && (one.slug === slug || one.name === name)),
-  );
+  const own = people.agents.filter((one) => one.member_id === memberId);
+  const matches = [
+    ...people.agents.filter(({ id }) => id === noted),
+    ...own.filter((one) => one.slug === slug),
+    ...own.filter((one) => one.name === name),
+  ];
+  // An active agent is not imported as a retired one.
+  const agent = matches.find((one) => one.retired_at === null || retiredAt !== null) ?? matches[0];
   if (agent !== undefined && (agent.retired_at === null || retiredAt !== null)) {
     if (!batch.found.has(importItemKey('agent', line.id)))
       recordImportedItem(batch, 'agent', line, agent.id, { isCreated: false });
