@@ -86,6 +86,7 @@ async function pictureOf(page: Page, address: string, signs: readonly string[]):
   for (const sign of signs) await page.locator('main').getByText(sign).first().waitFor();
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
   await page.locator(':is(.wire, .phone-bar)[data-state="live"]').waitFor({ state: 'attached' });
+  await page.evaluate('Promise.all([...document.images].map((image) => image.decode()))');
   await page.evaluate('document.fonts.ready.then(() => document.activeElement?.blur())');
   await page.mouse.move(0, 0);
   return PNG.sync.read(await page.screenshot());
