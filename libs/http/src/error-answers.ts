@@ -6,7 +6,7 @@ import { type Socket } from 'node:net';
 import { type ApiError, malformedRequest, payloadTooLarge, unsupportedMediaType } from '@muster/contract';
 import { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { type RenderedPage } from './page.ts';
+import { type RenderedPage, sendRenderedPage } from './page.ts';
 import { newRequestId } from './request-id.ts';
 
 /** Converts Fastify's own refusals to errors of the contract; undefined for all other errors. */
@@ -59,10 +59,7 @@ export function sendError(
     reply.header('www-authenticate', authenticateHeaderOf(reply.request, error));
   if (error.code === 'method_not_allowed') reply.header('allow', 'POST');
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter));
-  return reply
-    .code(page.status ?? error.status)
-    .headers({ ...page.headers })
-    .send(page.body);
+  return sendRenderedPage(reply, page, page.status ?? error.status);
 }
 
 const errorsByParserCode: Readonly<Record<string, () => ApiError>> = {

@@ -48,7 +48,7 @@ export { type CountOutcome, createMetrics, type GaugeValue, type Metrics } from 
 export { networkOf } from './network.ts';
 export { userAgentOf } from './user-agent.ts';
 export { readStyles } from './look.ts';
-export { createPageFrame, type PageFrameOptions, type RenderedPage } from './page.ts';
+export { createPageFrame, type PageFrameOptions, type RenderedPage, sendRenderedPage } from './page.ts';
 export { minRedisVersion, createRedisCheck, type RedisCheck } from './redis.ts';
 export { defineService, runServices, type StartService, stopTimeoutMillis } from './run.ts';
 export {

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { logoSvg } from '@muster/contract';
+import { type FastifyReply } from 'fastify';
 import { Html, html } from './html.ts';
 import { readStyles } from './look.ts';
 
@@ -34,6 +35,12 @@ export interface RenderedPage {
   /** Replaces the status of an error. */
   readonly status?: number;
 }
+
+export const sendRenderedPage = (
+  reply: FastifyReply,
+  { headers, body }: RenderedPage,
+  status = reply.statusCode,
+): FastifyReply => reply.code(status).headers(headers).send(body);
 
 const cspHashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 

@@ -7,9 +7,9 @@ import {
   type Metrics,
   networkOf,
   type Rate,
-  type RenderedPage,
   requireWithinLimits,
   createCallRecorder,
+  sendRenderedPage,
 } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
@@ -35,9 +35,6 @@ const AppPageQuery = z.object({
 });
 
 type AppRequest = FastifyRequest<{ Params: { connectionId: string } }>;
-
-const sendPage = (reply: FastifyReply, { headers, body }: RenderedPage): FastifyReply =>
-  reply.headers(headers).send(body);
 
 export function addForgeAppRoutes(app: FastifyInstance, options: ForgeAppRouteOptions): void {
   const { pool, forgesConfig: setUp, refusedRequestRate } = options;
@@ -66,7 +63,7 @@ export function addForgeAppRoutes(app: FastifyInstance, options: ForgeAppRouteOp
         });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        return sendPage(reply.code(error.status), renderRefusedPage(error.message));
+        return sendRenderedPage(reply, renderRefusedPage(error.message), error.status);
       }
     };
 
@@ -76,7 +73,7 @@ export function addForgeAppRoutes(app: FastifyInstance, options: ForgeAppRouteOp
       const { connectionId } = request.params;
       const shown = await readAppPage(pool, setUp, { connectionId, ticket, organization });
       const path = appPagePath(connectionId);
-      return sendPage(
+      return sendRenderedPage(
         reply,
         renderForgeAppPage(shown, { ticket, path, organization, isAppCreated: made !== undefined }),
       );

@@ -1,5 +1,5 @@
 /** The frame of all pages, without scripts. */
-import { createPageFrame, type PageFrameOptions, type RenderedPage } from '@muster/http';
+import { createPageFrame, type PageFrameOptions, type RenderedPage, sendRenderedPage } from '@muster/http';
 import { type FastifyReply } from 'fastify';
 
 export interface ServicePage extends Pick<PageFrameOptions, 'title' | 'body' | 'layout' | 'barContent'> {
@@ -11,13 +11,8 @@ export const renderPage: (page: ServicePage) => RenderedPage = createPageFrame({
   homePath: '/',
 });
 
-export function sendPage(reply: FastifyReply, page: ServicePage): FastifyReply {
-  const { headers, body } = renderPage(page);
-  return reply
-    .code(page.status ?? 200)
-    .headers(headers)
-    .send(body);
-}
+export const sendPage = (reply: FastifyReply, page: ServicePage): FastifyReply =>
+  sendRenderedPage(reply, renderPage(page), page.status);
 
 /** Formats a time for people, in UTC. */
 export const formatTime = (time: string | null, placeholder = '–'): string =>

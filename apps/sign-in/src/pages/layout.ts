@@ -1,5 +1,5 @@
 /** The frame of all pages. */
-import { createPageFrame, type PageFrameOptions, type RenderedPage } from '@muster/http';
+import { createPageFrame, type PageFrameOptions, type RenderedPage, sendRenderedPage } from '@muster/http';
 import { type FastifyReply } from 'fastify';
 
 const pageFrame = createPageFrame({
@@ -28,10 +28,5 @@ export interface HtmlPage extends Pick<PageFrameOptions, 'title' | 'body' | 'lay
 /** Renders a page whose response is sent by other code: by the OAuth provider, or as an error page. */
 export const renderPage = (page: HtmlPage): RenderedPage => pageFrame(page);
 
-export const sendPage = (reply: FastifyReply, page: HtmlPage): FastifyReply => {
-  const { headers, body } = renderPage(page);
-  return reply
-    .code(page.status ?? 200)
-    .headers(headers)
-    .send(body);
-};
+export const sendPage = (reply: FastifyReply, page: HtmlPage): FastifyReply =>
+  sendRenderedPage(reply, renderPage(page), page.status);
