@@ -7,7 +7,7 @@ import { useClient } from '../data/context.ts';
 import { type Lane } from '../data/lanes.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { epicsQuery } from '../data/queries.ts';
-import { useIsLeadOf } from '../data/roles.ts';
+import { useLedProjects } from '../data/roles.ts';
 import { projectKeyOf } from '../data/story-key.ts';
 import { formatDay, t } from '../messages/index.ts';
 import { selectionTexts } from '../messages/selection.ts';
@@ -189,7 +189,7 @@ function DueDateAction({ isDisabled, onChange }: DueDateActionProps) {
 export default function SelectionBar({ board, lanes, selectedIds, onSelect }: SelectionBarProps) {
   const client = useClient();
   const [isBusy, setBusy] = useState(false);
-  const isLeadOf = useIsLeadOf();
+  const ledProjects = useLedProjects();
   const isOfOneProject = lanes.length > 0;
   // The order of the columns, which the stories keep when they move.
   const known = isOfOneProject ? lanes.flatMap(({ cards }) => cards) : [...board.cards()];
@@ -200,7 +200,7 @@ export default function SelectionBar({ board, lanes, selectedIds, onSelect }: Se
     setBusy(false);
   };
   const change = (to: BulkChange) => runWhileBusy(() => applyBulkChange(board, all, to, onSelect));
-  const mayDelete = all.every(({ key }) => isLeadOf(projectKeyOf(key)));
+  const mayDelete = all.every(({ key }) => ledProjects.has(projectKeyOf(key)));
   const places = isOfOneProject
     ? lanes.map(({ column }) => ({ id: column.id, name: column.name }))
     : statusNames.map((id) => ({ id, name: t.status[id] }));

@@ -20,33 +20,31 @@ export function useProjectPermissions(project: string): ProjectPermissions {
   return usePermissionsIn(projects.data?.find(({ id, key }) => id === project || key === project));
 }
 
-/** Returns the keys of the projects in which the viewer may write. */
-export function useWritableProjects(): ReadonlySet<string> {
+/** Returns the keys of the projects in which the viewer has a permission. */
+function useProjectsWith(permission: keyof ProjectPermissions): ReadonlySet<string> {
   const { token } = useIdentity();
   const { data } = useQuery(projectsQuery(useClient()));
   return useMemo(
-    () => new Set(data?.filter((project) => mayWriteIn(project, token.scopes)).map(({ key }) => key)),
-    [data, token.scopes],
+    () =>
+      new Set(
+        data?.filter((project) => permissionsIn(project, token.scopes)[permission]).map(({ key }) => key),
+      ),
+    [data, token.scopes, permission],
   );
 }
 
-/** Returns a function that tells if the viewer leads the project with a key. */
-export function useIsLeadOf(): (projectKey: string) => boolean {
-  const { token } = useIdentity();
-  const { data } = useQuery(projectsQuery(useClient()));
-  return (projectKey) =>
-    data?.some((one) => one.key === projectKey && one.myRole === 'lead' && mayWriteIn(one, token.scopes)) ===
-    true;
-}
+export const useWritableProjects = (): ReadonlySet<string> => useProjectsWith('mayWrite');
+export const useLedProjects = (): ReadonlySet<string> => useProjectsWith('isLead');
 
 type RoleIn = Pick<Project, 'archivedAt' | 'myRole'>;
 
-const mayWriteIn = (project: RoleIn, scopes: Parameters<typeof widestScope>[0]): boolean =>
-  project.archivedAt === null && project.myRole !== 'viewer' && widestScope(scopes) !== 'read';
+function permissionsIn({ archivedAt, myRole }: RoleIn, scopes: readonly string[]): ProjectPermissions {
+  const mayWrite = archivedAt === null && myRole !== 'viewer' && widestScope(scopes) !== 'read';
+  return { mayWrite, isLead: mayWrite && myRole === 'lead' };
+}
 
 /** Returns the viewer's role in a project. Pass undefined while the project is not loaded. */
 export function usePermissionsIn(project: RoleIn | null | undefined): ProjectPermissions {
   const { token } = useIdentity();
-  const mayWrite = project != null && mayWriteIn(project, token.scopes);
-  return { mayWrite, isLead: mayWrite && project.myRole === 'lead' };
+  return project == null ? { mayWrite: false, isLead: false } : permissionsIn(project, token.scopes);
 }
