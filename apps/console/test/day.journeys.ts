@@ -143,6 +143,10 @@ index 1..2 100644
     await page.locator('.prose').getByText(answer).waitFor();
     const { items } = await ana().comments.list({ storyId });
     expect(items.flatMap(({ replies }) => replies.map(({ body }) => body))).toEqual([answer]);
+    await page.getByRole('link', { name: 'My work', exact: true }).click();
+    const row = page.locator('.row', { hasText: storyId });
+    await row.getByText('Answered, waits for the agent').waitFor();
+    await row.getByRole('link', { name: `Open ${storyId}` }).waitFor();
   }
 
   async function reviewDiff(page: Page, storyId: string): Promise<void> {

@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
-    sha256: '39e6992d4bd43be83d6842f9993da0ed4db763415c463a81b6677454b24ba466',
+    sha256: '773cfcb138d9666caa03c115cb06c53739b9a8d8dfd64c655f90c24b3d20a350',
     since: '2026-11-30',
   },
   'reference/deliveryGroups': {
@@ -236,7 +236,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: '729c50f3d5507ca0ffa4acc0b685841920bd37c41f8c2dbee3efea2347981df8',
+    sha256: '11f2ccad499de5b76ba2795e38cc29abe2d32059e721d2760c40152c834cea7f',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -52,7 +52,7 @@ export function staleQueryKeys({ kind, subject }: Event): CacheKey[] {
   if (about === 'assignment') keys.push(['assigned']);
   if (changesWaves(kind)) keys.push(['plans']);
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);
-  if (['execution', 'run', 'lock', 'agent', 'attachment'].includes(about)) keys.push(['work']);
+  if (['execution', 'run', 'lock', 'agent', 'attachment', 'comment'].includes(about)) keys.push(['work']);
   if (about === 'reviewer' || about === 'review') keys.push(['reviews']);
   if (['epic', 'group', 'import'].includes(about)) keys.push(['epics']);
   if (kind === 'story.statusChanged') keys.push(['epics', 'progress']);

@@ -17,6 +17,7 @@ import { useTitle } from '../components/title.ts';
 import { WorkStateLabel } from '../components/work.tsx';
 import { agentsTexts } from '../messages/agents.ts';
 import { timeAgo, t } from '../messages/index.ts';
+import { myWorkTexts } from '../messages/my-work.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 import { useMayConnectAgents } from '../settings/rights.ts';
 
@@ -33,6 +34,7 @@ function WorkRow({ execution }: { readonly execution: ListedExecution }) {
   const holder = lease?.holder ?? null;
   const facts = [
     holder === null ? undefined : actorNameOf(holder),
+    execution.answered ? myWorkTexts.answered : undefined,
     phase === null ? undefined : storyTexts.phases[phase],
     progress > 0 ? t.board.progress(progress) : undefined,
     checkpoint === null ? agentsTexts.noCheckpoint : agentsTexts.checkpoint(timeAgo(checkpoint.at, now)),
@@ -67,7 +69,7 @@ function WorkRow({ execution }: { readonly execution: ListedExecution }) {
       }
       actions={
         <>
-          {state === 'waiting_input' && story !== null && (
+          {state === 'waiting_input' && !execution.answered && story !== null && (
             <Link to="/s/$storyKey" params={{ storyKey: story.key }} hash="threads" className="button">
               {editTexts.answer}
               <span className="sr-only"> {story.key}</span>

@@ -258,7 +258,12 @@ const WaitingForViewer = ({
         <OfferRow key={one.id} execution={one} />
       ))}
       {questions.map((one) => (
-        <WorkRow key={one.id} execution={one} reason={myWorkTexts.asks} actionLabel={myWorkTexts.answer} />
+        <WorkRow
+          key={one.id}
+          execution={one}
+          reason={one.answered ? myWorkTexts.answered : myWorkTexts.asks}
+          actionLabel={one.answered ? myWorkTexts.look : myWorkTexts.answer}
+        />
       ))}
       {reviews.map((one) => (
         <ReviewRow key={one.id} review={one} />

@@ -217,6 +217,9 @@ export const ListedExecution = Execution.extend({
     .object({ id: Id, name: z.string() })
     .nullable()
     .describe('The delivery group; null if it works on a story'),
+  answered: z
+    .boolean()
+    .describe('true while it waits for a question to which someone other than its author has replied'),
 }).meta({ id: 'ListedExecution' });
 export type ListedExecution = z.infer<typeof ListedExecution>;
 

@@ -35,6 +35,7 @@ type ListExecutionsParams = ParamsOf<ListExecutionsOperation>;
 interface ListedExecutionRow extends ExecutionWithLeaseRow {
   readonly story: ListedExecution['story'];
   readonly group: ListedExecution['group'];
+  readonly answered: boolean;
 }
 
 const Cursor = z.tuple([CursorId]);
@@ -141,6 +142,12 @@ function remainingConditions(indexedFilter: IndexedFilter, params: ListExecution
 const leaseExpirySql = sql.part`(select l.expires_at from leases l where ${orgFilter('l')}
   and l.unit_type = e.target_type and l.unit_id = e.target_id and l.state = 'held')`;
 
+/** True if execution `e` waits for a question to which someone else than its author has replied. */
+const isAnsweredSql = sql.part`exists (select from comments c
+  join comments r on ${orgFilter('r')} and r.parent_id = c.id and r.deleted_at is null
+    and /*guard: authors do not answer themselves*/r.author - 'name' <> c.author - 'name'/*end*/
+  where ${orgFilter('c')} and c.id = e.waiting_for)`;
+
 const newestFirstSql = sql.part`q.id desc`;
 
 /** The size in bytes of the columns that may be long. */
@@ -181,7 +188,8 @@ export async function listExecutions(
        select ${executionWithLeaseColumns}, e.more_follow${more},
          case when s.id is not null
            then jsonb_build_object('id', s.id, 'key', p.key || '-' || s.number, 'title', s.title, 'status', s.status) end as story,
-         case when g.id is not null then jsonb_build_object('id', g.id, 'name', g.name) end as "group"
+         case when g.id is not null then jsonb_build_object('id', g.id, 'name', g.name) end as "group",
+         ${isAnsweredSql} as answered
        from (${page}) e
        join projects p on ${orgFilter('p')} and p.id = e.project_id
        left join stories s on e.target_type = 'story' and ${orgFilter('s')} and s.id = e.target_id
@@ -191,7 +199,7 @@ export async function listExecutions(
   return pageOfSearchRows(listed, limit, (row) => [row.id], toListedExecution);
 }
 
-function toListedExecution({ story, group, ...row }: ListedExecutionRow): ListedExecution {
+function toListedExecution({ story, group, answered, ...row }: ListedExecutionRow): ListedExecution {
   const { execution, lease, now } = toLeasedExecution(row);
-  return { ...toExecution(execution, lease, now), story, group };
+  return { ...toExecution(execution, lease, now), story, group, answered };
 }

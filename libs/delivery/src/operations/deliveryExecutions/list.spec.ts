@@ -77,12 +77,40 @@ describe('deliveryExecutions.list', () => {
       ['WEB-2', null],
       ['WEB-1', null],
     ]);
-    const { story, group, ...execution } = items[2] ?? {};
+    const { story, group, answered, ...execution } = items[2] ?? {};
     expect(execution).toEqual(
       (await dan.deliveryExecutions.get({ executionId: first.executionId })).execution,
     );
     expect(story).toMatchObject({ key: 'WEB-1', title: 'A story', status: 'ready' });
     expect(group).toBeNull();
+    expect(answered).toBe(false);
+  });
+
+  it('says whether someone other than the author of the question has replied', async () => {
+    const { ben, chloe, dan, orgId } = people;
+    const held = await acquireStory(chloe, 'WEB-1');
+    const [execution] = await listExecutions(dan);
+    const comment = async (who: typeof chloe, parentId: string | null, deletedAt?: Date): Promise<string> => {
+      const id = newId();
+      await world.rows(
+        `insert into comments (org_id, id, story_id, parent_id, kind, body, author, author_member_id, deleted_at)
+         values ($1, $2, $3, $4, $5, $9, $6, $7, $8)`,
+        ...[orgId, id, execution?.targetId, parentId, parentId === null ? 'question' : 'comment'],
+        { kind: 'member', memberId: who.me.memberId, agentId: null, name: newId() },
+        ...[who.me.memberId, deletedAt ?? null, deletedAt === undefined ? 'Text' : null],
+      );
+      return id;
+    };
+    const isAnswered = async () => (await listExecutions(dan))[0]?.answered;
+    const questionId = await comment(chloe, null);
+    await chloe.deliveryExecutions.update({ ...held, waitingFor: { questionId } });
+    await comment(chloe, questionId);
+    await comment(ben, questionId, new Date());
+    expect(await isAnswered()).toBe(false);
+    await comment(ben, questionId);
+    expect(await isAnswered()).toBe(true);
+    await chloe.deliveryExecutions.update({ ...held, waitingFor: null });
+    expect(await isAnswered()).toBe(false);
   });
 
   it('finds work by its state as readers see it, also where only time has passed', async () => {
