@@ -168,6 +168,36 @@ export function undoJourneys(house: House): void {
     expect(await other.getByRole('button', { name: 'Delete', exact: true }).count()).toBe(0);
   });
 
+  journey('undoes the rest of a change when a story refuses it, and says why', async () => {
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
+    const bar = page.getByRole('toolbar', { name: 'All selected stories' });
+    const select = async (titlesToSelect: readonly string[]): Promise<void> => {
+      for (const title of titlesToSelect) {
+        await page.getByRole('link', { name: title }).focus();
+        await page.keyboard.press('x');
+      }
+      await bar.getByText(`${titlesToSelect.length} selected`).waitFor();
+    };
+    const ben = house.client(people.ben.me.token);
+    await select(['Alpha', 'Beta', 'Gamma']);
+    await bar.getByRole('combobox', { name: 'Move to…' }).selectOption({ label: 'Ready' });
+    await notice(page).getByText('3 stories were changed').waitFor();
+    await ben.stories.delete({ storyId: 'WEB-3' });
+    await shows(page, 'Ready', ['Delta', 'Alpha', 'Beta']);
+    await undoButton(page).click();
+    await notice(page).getByText('Could not restore 1 story (WEB-3): ').waitFor();
+    await shows(page, 'Backlog', ['Alpha', 'Beta']);
+    await select(['Alpha', 'Beta']);
+    await bar.getByRole('combobox', { name: 'Priority…' }).selectOption({ label: 'High' });
+    await notice(page).getByText('2 stories were changed').waitFor();
+    await ben.stories.delete({ storyId: 'WEB-1' });
+    await shows(page, 'Backlog', ['Beta']);
+    await undoButton(page).click();
+    await notice(page).getByText('Could not restore 1 story (WEB-1): ').waitFor();
+    expect((await ana().stories.get({ storyId: 'WEB-2' })).story.priority).toBe('none');
+  });
+
   journey('brings a deleted comment back for a few seconds, and deletes it then', async () => {
     const { comment } = await ana().comments.create({ storyId: 'WEB-1', body: 'Not for everyone' });
     const bodyNow = async () => (await ana().comments.list({ storyId: 'WEB-1' })).items[0]?.body;

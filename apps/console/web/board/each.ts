@@ -3,7 +3,7 @@ import { isRefusal } from '@muster/client';
 import { type StoryCard } from '@muster/contract';
 import { type Board, type CardsChange, type ChangeOutcome } from '../data/boards.ts';
 import { showNotice, errorText } from '../components/notices.tsx';
-import { offerUndo } from '../components/undo.ts';
+import { offerUndo, type UndoFailure } from '../components/undo.ts';
 import { t } from '../messages/index.ts';
 import { selectionTexts } from '../messages/selection.ts';
 
@@ -13,11 +13,15 @@ interface ChangedStory {
   readonly version: number;
 }
 
-/**
- * Gives stories their former values. Throws if the API refuses one. Stories that someone else has changed since stay as
- * they are; returns their number.
- */
-type UndoChange = (board: Board, changed: readonly ChangedStory[]) => Promise<number>;
+/** The stories that an undo has left unchanged. */
+interface NotUndone {
+  /** The number of stories that someone else has changed since. */
+  readonly conflicts: number;
+  readonly refused: readonly { readonly key: string; readonly error: unknown }[];
+}
+
+/** Gives stories their former values, except those that someone else has changed since. */
+type UndoChange = (board: Board, changed: readonly ChangedStory[]) => Promise<NotUndone>;
 
 export interface BulkChange extends CardsChange {
   /** Returns the display text of the story's current value. */
@@ -33,8 +37,9 @@ async function restoreFields(
   board: Board,
   changed: readonly ChangedStory[],
   formerValuesOf: (before: StoryCard) => FieldValues,
-): Promise<number> {
+): Promise<NotUndone> {
   let conflicts = 0;
+  const refused: NotUndone['refused'][number][] = [];
   for (const alike of Map.groupBy(changed, ({ before }) => JSON.stringify(formerValuesOf(before))).values()) {
     const [first] = alike;
     if (first === undefined) continue;
@@ -42,11 +47,12 @@ async function restoreFields(
       alike.map(({ before, version }) => ({ ...before, version })),
       { set: formerValuesOf(first.before), isUntouched: () => false },
     );
-    const refused = outcomes.find(({ type }) => type === 'refused');
-    if (refused?.type === 'refused') throw refused.error;
-    conflicts += outcomes.filter(({ type }) => type === 'met').length;
+    for (const [index, outcome] of outcomes.entries())
+      if (outcome.type === 'met') conflicts += 1;
+      else if (outcome.type === 'refused')
+        refused.push({ key: alike[index]?.before.key ?? '', error: outcome.error });
   }
-  return conflicts;
+  return { conflicts, refused };
 }
 
 const restoring =
@@ -75,11 +81,11 @@ export const restoreAssignees =
       );
     };
     const unchanged = changed.filter(isStillSet);
-    const conflicts = await restoreFields(board, unchanged, (before) => ({
+    const { conflicts, refused } = await restoreFields(board, unchanged, (before) => ({
       ...(member !== undefined && { assigneeId: before.assignees.member?.id ?? null }),
       ...(agent !== undefined && { agentId: before.assignees.agent?.id ?? null }),
     }));
-    return changed.length - unchanged.length + conflicts;
+    return { conflicts: changed.length - unchanged.length + conflicts, refused };
   };
 
 export const createPriorityChange = (priority: StoryCard['priority']): BulkChange => ({
@@ -93,6 +99,7 @@ export const createPriorityChange = (priority: StoryCard['priority']): BulkChang
 /** Moves the stories back from the last to the first, so that each finds the one that followed it in its place. */
 const moveBack: UndoChange = async (board, changed) => {
   const formerRanks = new Map<string, string>();
+  const refused: NotUndone['refused'][number][] = [];
   for (const { before, version } of changed.toSorted((one, other) =>
     one.before.rank < other.before.rank ? 1 : -1,
   ))
@@ -100,9 +107,9 @@ const moveBack: UndoChange = async (board, changed) => {
       await board.moveBack(before, version, formerRanks);
       formerRanks.set(before.id, before.rank);
     } catch (error) {
-      if (!isRefusal(error, 'version_mismatch')) throw error;
+      if (!isRefusal(error, 'version_mismatch')) refused.push({ key: before.key, error });
     }
-  return changed.length - formerRanks.size;
+  return { conflicts: changed.length - formerRanks.size - refused.length, refused };
 };
 
 export function createColumnChange(board: Board, columnId: string): BulkChange {
@@ -171,6 +178,25 @@ export const createStatusChange = (status: StoryCard['status']): BulkChange => (
   ...{ newValue: t.status[status], undo: moveBack },
 });
 
+/** Says which stories an undo has left unchanged, and why. */
+export function undoFailureOf(count: number, { conflicts, refused }: NotUndone): UndoFailure | undefined {
+  const failures = conflicts + refused.length;
+  if (failures === 0) return undefined;
+  if (count === 1)
+    return { isPartial: false, reason: conflicts > 0 ? t.undo.conflict : errorText(refused[0]?.error) };
+  const byReason = Map.groupBy(refused, ({ error }) => errorText(error));
+  const reasons = [...byReason].map(([reason, alike]) =>
+    selectionTexts.undoRefused(
+      alike.map(({ key }) => key),
+      reason,
+    ),
+  );
+  return {
+    isPartial: failures < count,
+    reason: [...(conflicts > 0 ? [selectionTexts.notUndone(conflicts)] : []), ...reasons].join(' '),
+  };
+}
+
 /** Offers to undo a change of stories. Returns false if nothing was changed. */
 export function offerToUndo(
   board: Board,
@@ -191,10 +217,7 @@ export function offerToUndo(
     ...(cards.length === 1
       ? { key, title: t.move.set(key, newValue) }
       : { key: selectionTexts.stories(changed.length), title: t.select.done(changed.length) }),
-    undo: async () => {
-      const conflicts = await undo(board, changed);
-      return conflicts === 0 || (conflicts < changed.length && selectionTexts.notUndone(conflicts));
-    },
+    undo: async () => undoFailureOf(changed.length, await undo(board, changed)),
   });
   return true;
 }

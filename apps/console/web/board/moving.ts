@@ -37,7 +37,10 @@ export function useCardMoves(board: Board) {
         if (story !== undefined && (story.columnId !== card.columnId || story.rank !== card.rank))
           offerUndo({
             ...{ key: card.key, title: t.move.changed(card.key, nameOf(story.columnId)) },
-            undo: () => board.moveBack(card, story.version),
+            undo: async () => {
+              await board.moveBack(card, story.version);
+              return undefined;
+            },
           });
         if (now !== undefined) announceToScreenReader(t.move.dropped(card.key, now.name, now.at, now.of));
         const [warning] = outcome.warnings ?? [];

@@ -5,16 +5,20 @@ import { t } from '../messages/index.ts';
 import { eventTargetOf, isTextField } from './keys.ts';
 import { errorText, showNotice } from './notices.tsx';
 
+/** What an undo left unchanged. */
+export interface UndoFailure {
+  /** True if the rest of the change was undone. */
+  readonly isPartial: boolean;
+  readonly reason: string;
+}
+
 export interface UndoableChange {
   /** The key of the changed story, or the number of changed stories in words. */
   readonly key: string;
   /** Says what was changed. */
   readonly title: string;
-  /**
-   * Makes the inverse change. Throws if the API refuses it. Resolves to false if someone else has changed the story
-   * in the meantime, or to a text if only a part was undone.
-   */
-  readonly undo: () => Promise<unknown>;
+  /** Makes the inverse change. Throws if the API refuses it, or resolves to what could not be undone. */
+  readonly undo: () => Promise<UndoFailure | undefined>;
   /** The time in which the change can be undone. */
   readonly periodMs?: number;
 }
@@ -32,12 +36,12 @@ async function undoChange(change: UndoableChange): Promise<void> {
   const fail = (body: string): void =>
     showNotice({ tone: 'bad', title: t.undo.failed(key), body, about: noticeSubject });
   try {
-    const result = await change.undo();
+    const failure = await change.undo();
     const title = t.undo.done(key);
-    if (result === false) fail(t.undo.conflict);
-    else if (typeof result === 'string')
-      showNotice({ tone: 'warn', title, body: result, about: noticeSubject });
-    else showNotice({ tone: 'good', title, about: noticeSubject });
+    if (failure === undefined) showNotice({ tone: 'good', title, about: noticeSubject });
+    else if (failure.isPartial)
+      showNotice({ tone: 'warn', title, body: failure.reason, about: noticeSubject });
+    else fail(failure.reason);
   } catch (error) {
     fail(isRefusal(error, 'version_mismatch') ? t.undo.conflict : errorText(error));
   }

@@ -18,4 +18,6 @@ export const selectionTexts = {
   stories: (count: number) => pluralize(count, 'story', 'stories'),
   notUndone: (count: number) =>
     `Someone else has changed ${pluralize(count, 'story', 'stories')} since. ${count === 1 ? 'It was' : 'They were'} left unchanged.`,
+  undoRefused: (keys: readonly string[], reason: string) =>
+    `Could not restore ${pluralize(keys.length, 'story', 'stories')} (${keys.join(', ')}): ${reason}`,
 };

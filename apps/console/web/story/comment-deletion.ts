@@ -55,11 +55,11 @@ export function deleteComment({ id, storyKey, deleteNow }: DeletableComment): vo
   offerUndo({
     ...{ key: storyKey, title: commentTexts.deletedNow, periodMs: undoPeriodMs },
     undo: async () => {
-      if (isSent) return commentTexts.alreadyDeleted;
+      if (isSent) return { isPartial: false, reason: commentTexts.alreadyDeleted };
       clearTimeout(pendingDeletions.get(id)?.timer);
       pendingDeletions.delete(id);
       notifyListeners();
-      return true;
+      return undefined;
     },
   });
 }

@@ -47,6 +47,7 @@ export function useStoryEdits(story: Story): StoryEdits {
         undo: async () => {
           await saveFields(client, story, former, saved.version);
           await refetchAll();
+          return undefined;
         },
       });
     },

@@ -68,7 +68,10 @@ export function StoryMenu({
     queries.removeQueries({ queryKey: ['story', key] });
     offerUndo({
       ...{ key, title: storyMenuTexts.deleted(key) },
-      undo: () => client.stories.restore({ storyId }),
+      undo: async () => {
+        await client.stories.restore({ storyId });
+        return undefined;
+      },
     });
   };
   return (
