@@ -5,7 +5,7 @@ import { t } from '../messages/index.ts';
 import { eventTargetOf, isTextField } from './keys.ts';
 import { errorText, showNotice } from './notices.tsx';
 
-/** What an undo left unchanged. */
+/** The part of a change that could not be undone. */
 export interface UndoFailure {
   /** True if the rest of the change was undone. */
   readonly isPartial: boolean;

@@ -9,7 +9,7 @@ export const myWorkTexts = {
   waiting: 'Waiting for you',
   asks: 'open question',
   answer: 'Answer',
-  answered: 'Answered, waits for the agent',
+  answered: 'answered, waits for the agent',
   asked: (when: string) => `review requested ${when}`,
   review: 'Review',
   assigned: 'Assigned to you',
