@@ -77,6 +77,21 @@ export function viewsJourneys(house: House): void {
     expect((await ana().stories.get({ storyId: 'WEB-2' })).story.priority).toBe('urgent');
   });
 
+  journey('adds up the estimates of each column and group that has any', async () => {
+    await ana().stories.update({ storyId: 'WEB-1', estimate: 3 });
+    const page = await open(people.ana.me.token, '/p/WEB');
+    const backlog = page.getByRole('region', { name: 'Backlog', exact: true }).locator('.column-head');
+    await backlog.getByText('3 pt', { exact: true }).waitFor();
+    await ana().stories.update({ storyId: 'WEB-2', estimate: 0.5 });
+    await backlog.getByText('3.5 pt', { exact: true }).waitFor();
+    expect(await page.locator('.column-head .estimate-sum').count()).toBe(1);
+    for (const search of ['layout=list', 'layout=table&group=status']) {
+      await house.go(page, `/p/WEB?${search}`);
+      await page.getByRole('button', { name: /^Backlog 2 Estimates add up to 3\.5/ }).waitFor();
+      expect(await page.locator('.story-group .estimate-sum').count()).toBe(1);
+    }
+  });
+
   journey('folds groups, selects a range, and offers a menu by right click', async () => {
     const page = await open(people.ana.me.token, '/p/WEB?layout=list');
     await page.getByRole('button', { name: 'Backlog 2' }).click();

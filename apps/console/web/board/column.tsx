@@ -4,6 +4,7 @@ import { type BoardColumn, type Epic, type StoryCard } from '@muster/contract';
 import { type TargetPosition } from '../data/lanes.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
+import { EstimateSum } from '../components/story-facts.tsx';
 import { t } from '../messages/index.ts';
 import { Card } from './card.tsx';
 import { useDraggable, useDropColumn } from './drag.ts';
@@ -77,6 +78,7 @@ function ColumnCard({ card, isDragDisabled, menuItemsOf, children }: ColumnCardP
 function ColumnHeader({
   lane,
   totalCards,
+  areAllCardsLoaded,
   isFiltered,
   canWrite,
   onQuickAddChange,
@@ -98,6 +100,7 @@ function ColumnHeader({
             : t.board.limit(totalCards, column.wipLimit)}
         {isOver && <span className="sr-only">, {t.board.overLimit}</span>}
       </span>
+      {areAllCardsLoaded && <EstimateSum cards={cards} />}
       {canWrite && onQuickAddChange !== undefined && (
         <button
           type="button"

@@ -66,6 +66,19 @@ export const BlockedMark = ({ card }: { readonly card: Pick<StoryCard, 'blocked'
     </span>
   );
 
+/** The sum of the estimates of stories; nothing if none of them has an estimate. */
+export function EstimateSum({ cards }: { readonly cards: readonly Pick<StoryCard, 'estimate'>[] }) {
+  const estimates = cards.flatMap(({ estimate }) => estimate ?? []);
+  if (estimates.length === 0) return null;
+  const sum = estimates.reduce((total, estimate) => total + estimate, 0);
+  return (
+    <span className="estimate-sum tabular" title={t.board.estimateSum(sum)}>
+      <span className="sr-only">{t.board.estimateSum(sum)}</span>
+      <span aria-hidden="true">{t.board.points(sum)}</span>
+    </span>
+  );
+}
+
 /** The state of work that is in progress or was submitted. */
 export const ActiveWorkLabel = ({ execution }: Pick<StoryCard, 'execution'>) =>
   execution !== null &&

@@ -171,6 +171,7 @@ export const en = {
     threads: (count: number) => pluralize(count, 'open thread', 'open threads'),
     reviewers: (count: number) => pluralize(count, 'reviewer', 'reviewers'),
     estimate: (points: number) => `Estimate ${points.toLocaleString()}`,
+    estimateSum: (points: number) => `Estimates add up to ${points.toLocaleString()}`,
     points: (points: number) => `${points.toLocaleString()} pt`,
     children: (done: number, total: number) =>
       `${done.toLocaleString()} of ${pluralize(total, 'child', 'children')} done`,

@@ -19,6 +19,7 @@ import {
   AssigneeAvatars,
   BlockedMark,
   DueDay,
+  EstimateSum,
   LabelChips,
   PriorityMark,
 } from '../components/story-facts.tsx';
@@ -211,6 +212,7 @@ const GroupHeading = ({ group, collapsedIds, grouping, onToggleGroup }: GroupHea
         )}
         <span className="cut">{group.name}</span>
         <span className="story-count tabular">{group.cards.length.toLocaleString()}</span>
+        <EstimateSum cards={group.cards} />
       </button>
     </h2>
   );
