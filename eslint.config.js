@@ -163,7 +163,7 @@ export default defineConfig(
     // path.
     files: ['tools/**/*.ts'],
     rules: {
-      '@nx/enforce-module-boundaries': enforceBoundaries(boundaries, ['^(\\.\\./)+(jest|deploy|tour)/']),
+      '@nx/enforce-module-boundaries': enforceBoundaries(boundaries, ['^(\\.\\./)+(jest|deploy)/']),
     },
   },
   {
