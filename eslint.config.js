@@ -19,9 +19,16 @@ const boundaries = [
     allowedExternalImports: ['zod'],
   },
   {
-    // Names every operation. A project that needs only records and building blocks imports the contract.
+    // The operations of one domain. It imports no other domain's, so that a change affects few projects.
+    sourceTag: 'type:domain-registry',
+    onlyDependOnLibsWithTags: ['type:contract'],
+    allowedExternalImports: ['zod'],
+  },
+  {
+    // Names every operation. A project that needs only records and building blocks imports the contract, and
+    // one that needs the operations of a domain imports that domain's registry.
     sourceTag: 'type:registry',
-    onlyDependOnLibsWithTags: ['type:contract', 'type:registry'],
+    onlyDependOnLibsWithTags: ['type:contract', 'type:domain-registry', 'type:registry'],
     allowedExternalImports: ['zod'],
   },
   {
@@ -39,7 +46,12 @@ const boundaries = [
   {
     // Domains interact through events and jobs, never by import. They all may import organizations.
     sourceTag: 'type:domain',
-    onlyDependOnLibsWithTags: ['type:contract', 'type:registry', 'type:platform', 'scope:organizations'],
+    onlyDependOnLibsWithTags: [
+      'type:contract',
+      'type:domain-registry',
+      'type:platform',
+      'scope:organizations',
+    ],
     bannedExternalImports: ['fastify', '@fastify/*', 'bullmq', 'ioredis', '@modelcontextprotocol/*'],
   },
   {
@@ -50,7 +62,7 @@ const boundaries = [
   },
   {
     sourceTag: 'type:client',
-    onlyDependOnLibsWithTags: ['type:contract', 'type:registry', 'scope:client-core'],
+    onlyDependOnLibsWithTags: ['type:contract', 'type:domain-registry', 'type:registry', 'scope:client-core'],
   },
   {
     // Names no operation: otherwise a change of one would affect the specs of every library.
@@ -80,6 +92,7 @@ const boundaries = [
     sourceTag: 'type:app',
     onlyDependOnLibsWithTags: [
       'type:contract',
+      'type:domain-registry',
       'type:registry',
       'type:platform',
       'type:domain',

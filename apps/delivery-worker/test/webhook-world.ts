@@ -13,7 +13,7 @@ import { type AllHandlers, handlers, reactions } from '@muster/operations';
 import { createDeviceHandlers } from '@muster/organizations';
 import { createSecretCipher, parseNetworks } from '@muster/outbound';
 import { type InputOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type NotificationsRegistry } from '@muster/notifications-registry';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { withTestTimeouts, type People, type Person, waitUntil, useWorld, type World } from '@muster/testing';
 import { createSender } from '@muster/outbound/sender';
@@ -26,7 +26,7 @@ const turnConfig = {
   subjectUrl: 'https://app.example/{type}/{key}',
 };
 
-type Draft = Partial<InputOf<Registry['webhooks']['create']>>;
+type Draft = Partial<InputOf<NotificationsRegistry['webhooks']['create']>>;
 
 export interface WebhookWorld {
   readonly world: World<AllHandlers>;

@@ -15,7 +15,7 @@ const repositoryRoot = path.resolve(docsRoot, '../..');
 const sourcePatterns = [
   'docs/**/*.{md,svg,png}',
   'apps/docs/{.vitepress,src}/**/*.{ts,js,css,vue,svg}',
-  'libs/{registry,reference}/src/**/*.ts',
+  'libs/{*registry,reference}/src/**/*.ts',
   'package-lock.json',
 ];
 

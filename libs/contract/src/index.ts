@@ -14,6 +14,7 @@ export * from './kernel/rights.ts';
 export * from './kernel/short-lists.ts';
 export * from './kernel/untrusted-json.ts';
 export * from './inside.ts';
+export * from './update-story-status.ts';
 export * from './scim.ts';
 export * from './kernel/values.ts';
 export * from './records/access.ts';

@@ -1,12 +1,12 @@
 /** Helpers of specs about locks and the work on locked files. */
 import { expect } from '@jest/globals';
 import { type InputOf, type Lock, type LockConflict } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type deliveryRegistry } from '@muster/delivery-registry';
 import { type Person, refusalOf, type World } from '@muster/testing';
 import { type deliveryHandlers } from '../src/index.ts';
 
 type Worker = Person<typeof deliveryHandlers>;
-type AcquireLockParams = Omit<InputOf<typeof registry.locks.acquire>, 'projectId' | 'resources'>;
+type AcquireLockParams = Omit<InputOf<typeof deliveryRegistry.locks.acquire>, 'projectId' | 'resources'>;
 
 export async function acquire(
   who: Worker,

@@ -1,5 +1,5 @@
 /** Opens a file of another tracker. Its items have the form of `imports.put` and can be read repeatedly. */
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type z } from 'zod';
 import { type ImportDraft, type ImportEntry, type OpenedFile, type ReadOptions } from './draft.ts';
 import { toImportEntry, type ConversionOptions } from './fit.ts';
@@ -23,7 +23,7 @@ const openersByFormat: Readonly<
   ...{ plane: openPlane, trello: openTrello, muster: openMuster, csv: openCsv },
 };
 
-export type ImportedProvider = z.output<typeof registry.imports.begin.params>['provider'];
+export type ImportedProvider = z.output<typeof boardRegistry.imports.begin.params>['provider'];
 
 export interface ImportFile {
   readonly format: FileFormat;

@@ -2,12 +2,12 @@
  * Imports the items of a file into a project. Completed calls stay, and the next run continues from there.
  */
 import { type Import, type ImportOutcome, type InputOf, type ResultOf } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type ConversionOptions } from './fit.ts';
 import { type FileFormat, type ImportFile } from './open.ts';
 import { groupIntoPutCalls } from './puts.ts';
 
-type ImportOperations = typeof registry.imports;
+type ImportOperations = typeof boardRegistry.imports;
 type ImportApiCall<
   Operation extends ImportOperations['begin'] | ImportOperations['put'] | ImportOperations['finish'],
 > = (params: InputOf<Operation>) => Promise<ResultOf<Operation>>;

@@ -1,9 +1,9 @@
 /** Groups the items of a file into calls of imports.put within the limits of the API. */
 import { type InputOf, maxImportItems } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type ImportEntry, type FileItem } from './draft.ts';
 
-type PutItem = Exclude<InputOf<typeof registry.imports.put>['items'][number], { type: string }>;
+type PutItem = Exclude<InputOf<typeof boardRegistry.imports.put>['items'][number], { type: string }>;
 
 /** The items of one call of imports.put, and the number of entries read from the file up to the call. */
 export interface PutCall {

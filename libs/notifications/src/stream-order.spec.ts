@@ -3,34 +3,35 @@
  * transactions write concurrently.
  */
 import { expect, it } from '@jest/globals';
+import { operation, project, ProjectRef } from '@muster/contract';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { type PersonOf, useWorld } from '@muster/testing';
+import { z } from 'zod';
 import { activity } from './operations/activity/handlers.ts';
 
-/** Emits the creation of an epic as often as its description has letters, without creating one. */
-const create = handle(registry.epics.create, async ({ params, access, emit }) => {
-  const { projectId, at } = await access();
-  const id = newId();
-  const epic = {
-    id,
-    projectId: projectId ?? '',
-    title: params.title,
-    description: '',
-    color: null,
-    targetDate: null,
-    status: 'open' as const,
-    progress: { total: 0, done: 0 },
-    createdAt: at,
-    updatedAt: at,
-    version: 1,
-  };
-  for (const letter of params.description ?? '') {
-    emit('epic.created', { type: 'epic', id, key: null, title: `${params.title}/${letter}`, projectId }, {});
-  }
-  return { epic };
-});
+/** Emits this many events about epics, without creating any. */
+const create = handle(
+  operation({
+    name: 'epics.create',
+    effect: 'write',
+    summary: 'Emit events',
+    description: 'Creates nothing.',
+    access: project('contributor'),
+    params: z.strictObject({ projectId: ProjectRef, title: z.string(), count: z.int() }),
+    result: z.object({}),
+    emits: ['epic.created'],
+    example: { projectId: 'WEB', title: 'An epic', count: 1 },
+  }),
+  async ({ params, access, emit }) => {
+    const { projectId } = await access();
+    for (let event = 0; event < params.count; event += 1) {
+      const title = `${params.title}/${event}`;
+      emit('epic.created', { type: 'epic', id: newId(), key: null, title, projectId }, {});
+    }
+    return {};
+  },
+);
 
 const world = useWorld({ activity, epics: { create } });
 
@@ -82,7 +83,7 @@ it('leaves a stream without gaps in the order of commits, which followers see wh
       await who.epics.create({
         projectId,
         title: `${writer}/${turn}`,
-        description: 'abc'.slice((writer + turn) % 3),
+        count: 3 - ((writer + turn) % 3),
       });
     }
   });

@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '68bc25ef1d8829f3020a6c6b61824f125d5ab8aadbda4734f03dd91013b23f95',
+    sha256: '8d3ea8a4461b6eeb2184a9ee6614caaab98cc638f8637aea0e30609e0e4a15ab',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -25,6 +25,38 @@ export const dates = {
   },
   'reference/locks': {
     sha256: 'f068ca7a304f731bf93243b795e31760735c23ea3334c2f98c2f44e07a3213a2',
+    since: '2026-11-30',
+  },
+  'reference/projects': {
+    sha256: 'd73893d9e56b26612713d16ee0cbb1965eb726ec98558b2d8e90834d4a92c463',
+    since: '2026-11-30',
+  },
+  'reference/projects.members': {
+    sha256: '37b9ebab8d5f0590204ab6fdea163421f79006dc122909815d1bef9c3f100044',
+    since: '2026-11-29',
+  },
+  'reference/projects.teams': {
+    sha256: 'b22891171db201102f29ae84b679c2dfbc1d33530afea606ae3cbf0e6edcb422',
+    since: '2026-11-29',
+  },
+  'reference/projects.accessRequests': {
+    sha256: 'e2a215eb1f8e35d5295d078bc7211c8aa9d0c3482219d86daaae55c459a73d51',
+    since: '2026-11-29',
+  },
+  'reference/changes': {
+    sha256: 'e0bf3e851fb5c039e95254d135f28799269f97809d21e1027d494183b3e5d2a9',
+    since: '2026-11-30',
+  },
+  'reference/usage': {
+    sha256: 'ede506c6b0dda17e35dcf73efe6272063cca36cda66cdcc7a0c1b7666b19177e',
+    since: '2026-11-30',
+  },
+  'reference/usage.prices': {
+    sha256: '73b07a62b775921c57bb324d0808fac7ae860f61c3213da5687f51a9141e1e2a',
+    since: '2026-11-30',
+  },
+  'reference/budgets': {
+    sha256: '8081c3321a82c91c67c68e968332a5f93198a22a382a81f335ba02f93d7a317d',
     since: '2026-11-30',
   },
   'reference/session': {
@@ -83,22 +115,6 @@ export const dates = {
     sha256: '1d94aca029853ed22ffd52cc3de62876a357d4cfd86e45ac63ba74b9a8995259',
     since: '2026-11-30',
   },
-  'reference/projects': {
-    sha256: '5f4f647ce88876bf2390f701445889900911803739bb337d759966712fe25fb0',
-    since: '2026-11-30',
-  },
-  'reference/projects.members': {
-    sha256: '37b9ebab8d5f0590204ab6fdea163421f79006dc122909815d1bef9c3f100044',
-    since: '2026-11-29',
-  },
-  'reference/projects.teams': {
-    sha256: 'b22891171db201102f29ae84b679c2dfbc1d33530afea606ae3cbf0e6edcb422',
-    since: '2026-11-29',
-  },
-  'reference/projects.accessRequests': {
-    sha256: 'e2a215eb1f8e35d5295d078bc7211c8aa9d0c3482219d86daaae55c459a73d51',
-    since: '2026-11-29',
-  },
   'reference/boardColumns': {
     sha256: '562a620dedfc2714c85a6b26361974c309879e67d5e83d76d75f02896757e17c',
     since: '2026-11-29',
@@ -121,14 +137,6 @@ export const dates = {
   },
   'reference/comments': {
     sha256: 'c9579e79120111647fca803a5aeda338633a9ebca29a0bc65727d25a1dd0165e',
-    since: '2026-11-30',
-  },
-  'reference/attachments': {
-    sha256: '67cb6782b0603b28116fc59e70c4defb7e686ac3475173ed56cac29d8641fbf6',
-    since: '2026-11-30',
-  },
-  'reference/changes': {
-    sha256: 'e0bf3e851fb5c039e95254d135f28799269f97809d21e1027d494183b3e5d2a9',
     since: '2026-11-30',
   },
   'reference/assignments': {
@@ -159,16 +167,20 @@ export const dates = {
     sha256: 'db8e1bbe1c4ffd7c5966261b22e5efae657edc97c45e1b1083661f1c0c0b75b5',
     since: '2026-11-30',
   },
-  'reference/exports': {
-    sha256: 'd51fbeb9464d8d9ba3c27204eeab22193ae0efbd6e858c033ad22a6ca91f2284',
-    since: '2026-11-30',
-  },
   'reference/plans': {
     sha256: 'e9baa20ba8d579a45b0c36ade60d8fded01af687fd1c08beb32fe73d4a2f71d4',
     since: '2026-11-30',
   },
   'reference/views': {
     sha256: '794b33dc5bd0c049f5474b78d0a879fd3ec5ab8c7dcc5ad38f7b6edad21320fa',
+    since: '2026-11-30',
+  },
+  'reference/attachments': {
+    sha256: '67cb6782b0603b28116fc59e70c4defb7e686ac3475173ed56cac29d8641fbf6',
+    since: '2026-11-30',
+  },
+  'reference/exports': {
+    sha256: 'd51fbeb9464d8d9ba3c27204eeab22193ae0efbd6e858c033ad22a6ca91f2284',
     since: '2026-11-30',
   },
   'reference/activity': {
@@ -178,18 +190,6 @@ export const dates = {
   'reference/events': {
     sha256: 'efaf522afdb5ba89ddb6dff5460c8638527c36daebdbda00f9e4adc5135c6a92',
     since: '2026-11-30',
-  },
-  'reference/forges': {
-    sha256: 'd9eeeb2388fa50bd0c59dc6e688374e21d63023e707766bcad6b1e3b4764427e',
-    since: '2026-11-29',
-  },
-  'reference/forges.repositories': {
-    sha256: 'e010390a1142c6781279d08a7613850de6ec04bab2e56a31560c5e9223c494bf',
-    since: '2026-11-29',
-  },
-  'reference/forges.deliveries': {
-    sha256: 'c5090124864489141f214560bab4afd0c92441e0ddd9f1d80112c34547c3f8f2',
-    since: '2026-11-29',
   },
   'reference/audit': {
     sha256: 'a0e8043776a1117491eaba79781a325e2275290f59b20839320fe4e8be14bac8',
@@ -211,6 +211,18 @@ export const dates = {
     sha256: '77a25345ca1bc86ced6c4a6c858ab1c31069745d4f405ae6f9d498d9bba75186',
     since: '2026-11-29',
   },
+  'reference/forges': {
+    sha256: 'd9eeeb2388fa50bd0c59dc6e688374e21d63023e707766bcad6b1e3b4764427e',
+    since: '2026-11-29',
+  },
+  'reference/forges.repositories': {
+    sha256: 'e010390a1142c6781279d08a7613850de6ec04bab2e56a31560c5e9223c494bf',
+    since: '2026-11-29',
+  },
+  'reference/forges.deliveries': {
+    sha256: 'c5090124864489141f214560bab4afd0c92441e0ddd9f1d80112c34547c3f8f2',
+    since: '2026-11-29',
+  },
   'reference/gamification': {
     sha256: '5033b6ca884c89795d0d6c5f592957005104e19305ff14a781182fd40ef4f228',
     since: '2026-11-29',
@@ -218,18 +230,6 @@ export const dates = {
   'reference/billing': {
     sha256: 'db890781cf4857bf2ae8fe65d3cb4fa691be4edbcf1d0e6f34aaa08d5010115a',
     since: '2026-11-29',
-  },
-  'reference/usage': {
-    sha256: 'ede506c6b0dda17e35dcf73efe6272063cca36cda66cdcc7a0c1b7666b19177e',
-    since: '2026-11-30',
-  },
-  'reference/usage.prices': {
-    sha256: '73b07a62b775921c57bb324d0808fac7ae860f61c3213da5687f51a9141e1e2a',
-    since: '2026-11-30',
-  },
-  'reference/budgets': {
-    sha256: '8081c3321a82c91c67c68e968332a5f93198a22a382a81f335ba02f93d7a317d',
-    since: '2026-11-30',
   },
   'reference/admin.platform': {
     sha256: 'bcf9e9b3fb8822719a8034596ff7419280f20758ccc3eec2d7fa5b8b2e501ceb',

@@ -14,6 +14,14 @@ import {
   type Operation,
   isOperation,
 } from '@muster/contract';
+import { attachmentsRegistry } from '@muster/attachments-registry';
+import { billingRegistry } from '@muster/billing-registry';
+import { boardRegistry } from '@muster/board-registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
+import { forgesRegistry } from '@muster/forges-registry';
+import { gamificationRegistry } from '@muster/gamification-registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { operations, registry } from './registry.ts';
 import { jsonSchemaOf, type Schema, surfaceText } from './surface.ts';
 
@@ -74,6 +82,15 @@ const listViolations = (parts: [string, Schema][], breaks: (part: Schema) => boo
 
 /** Operations whose items are part of one record of limited size, so they have no pages. */
 const boundedItems: readonly string[] = ['plans.get'];
+
+it('has every operation of each domain, also where domains share a namespace', () => {
+  const domains = [
+    ...[attachmentsRegistry, billingRegistry, boardRegistry, deliveryRegistry, forgesRegistry],
+    ...[gamificationRegistry, notificationsRegistry, organizationsRegistry],
+  ];
+  const names = domains.flatMap((domain) => [...operationEntriesOf(domain)].map(([name]) => name));
+  expect(names.toSorted()).toEqual([...operations.keys()].toSorted());
+});
 
 describe('names', () => {
   it('of all operations are the places where they stand', () => {

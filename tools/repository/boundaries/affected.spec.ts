@@ -54,12 +54,11 @@ const toolFolders = globSync('tools/*/project.json', { cwd: workspaceRoot })
 const everyTool = ['tools', 'tools-deploy', 'tools-repository', 'tools-system-tests', 'workspace'];
 
 const apps = readdirSync(path.join(workspaceRoot, 'apps'));
-/** The projects that know every operation. Platform libraries, and specs by libs/testing, know none. */
+/** The projects that know every operation. Domains know their own, and platform libraries none. */
 const knowOperations = [
   ...apps.filter((name) => name !== 'license-service'),
-  ...['attachments', 'billing', 'board', 'client', 'delivery', 'forges', 'gamification', 'import-files'],
-  ...['notifications', 'operations', 'organizations', 'reference', 'registry', ...everyTool],
-].sort();
+  ...['client', 'operations', 'reference', 'registry', ...everyTool],
+];
 
 describe('a change is of concern to', () => {
   const cases: [file: string, affected: string[]][] = [
@@ -72,7 +71,18 @@ describe('a change is of concern to', () => {
     ['docs/guides/any.md', ['docs', 'tools-repository', 'workspace']],
     ['clients/go/any.go', ['license-service', ...everyTool]],
     ['libs/license-client/src/index.ts', ['license-client', 'license-service', ...everyTool]],
-    ['libs/registry/src/namespaces/stories.ts', knowOperations],
+    [
+      'libs/board-registry/src/stories.ts',
+      [...knowOperations, 'board', 'board-registry', 'import-files'].sort(),
+    ],
+    // Other domains read organizations.
+    [
+      'libs/organizations-registry/src/teams.ts',
+      [
+        ...[...knowOperations, 'billing', 'board', 'delivery', 'notifications'],
+        ...['organizations', 'organizations-registry'],
+      ].sort(),
+    ],
     // The specs of these projects start coordination-api.
     [
       'apps/coordination-api/src/app.ts',

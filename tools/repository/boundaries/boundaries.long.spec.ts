@@ -19,6 +19,12 @@ const banned = (tag: string, name: string): RegExp =>
 const refused: Case[] = [
   { file: 'libs/contract/src/a.ts', imports: '@muster/registry', refusal: /Circular dependency/ },
   { file: 'libs/registry/src/b.ts', imports: 'kysely', refusal: banned('type:registry', 'kysely') },
+  {
+    file: 'libs/board-registry/src/a.ts',
+    imports: '@muster/billing-registry',
+    refusal: onlyTags('type:domain-registry'),
+  },
+  { file: 'libs/board/src/h.ts', imports: '@muster/registry', refusal: onlyTags('type:domain') },
   { file: 'libs/runtime/src/a.ts', imports: '@muster/trial-domain', refusal: onlyTags('type:platform') },
   { file: 'libs/runtime/src/b.ts', imports: '@muster/registry', refusal: onlyTags('type:platform') },
   { file: 'libs/organizations/src/a.ts', imports: '@muster/trial-domain', refusal: onlyTags('type:domain') },
@@ -99,6 +105,8 @@ const refused: Case[] = [
 
 const allowed: Case[] = [
   { file: 'libs/registry/src/allowed.ts', imports: 'zod' },
+  { file: 'libs/board-registry/src/allowed.ts', imports: 'zod' },
+  { file: 'libs/board/src/allowed-registry.ts', imports: '@muster/delivery-registry' },
   { file: 'libs/registry/src/allowed.spec.ts', imports: 'fast-check' },
   { file: 'libs/driver/src/allowed.ts', imports: '@muster/contract' },
   { file: 'libs/driver/src/allowed.spec.ts', imports: '@muster/testing' },

@@ -14,7 +14,7 @@ const sources = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: re
 
 /** Files that define or mention reasons without returning them. */
 const speaksOfThem =
-  /^libs\/(registry\/src\/namespaces|contract\/src\/kernel\/(rule-)?reasons|client|license-client|reference)|^apps\/cli\//;
+  /^libs\/([a-z]+-registry|contract\/src\/(inside|update-story|kernel\/(rule-)?reasons)|client|license-client|reference)|^apps\/cli\//;
 /** Reasons for a refusal whose names the code builds from the name of a limit. */
 const madeUp = ['token_limit', 'organization_limit', 'renewal_limit'];
 

@@ -13,7 +13,7 @@ import {
 } from '@muster/notifications';
 import { type ParsedReplyAddress, type ReplyAddresses } from '@muster/outbound/reply-addresses';
 import { ApiError, type Actor, CommentBody } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { type HandlerEnvironment, runAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
 import PostalMime, { addressParser, type Attachment, decodeWords, type Email } from 'postal-mime';
@@ -179,7 +179,7 @@ export async function acceptReply(
     const facts = { ...systemAuditFacts('comments.create', storyId), userAgent: 'e-mail' };
     await runAsSystem({ db, orgId, actor, facts, memberId }, environment, async (perform) => {
       const { comment } = await perform(
-        registry.comments.create,
+        boardRegistry.comments.create,
         { id: storyId, projectId },
         { storyId, body, ...(commentId !== null && { parentId: commentId }) },
       );

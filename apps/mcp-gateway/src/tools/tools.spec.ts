@@ -46,7 +46,7 @@ describe('names', () => {
     const kept = [...operations.values()].filter(({ surfaces }) => !surfaces.includes('tool'));
     // Webhooks are reserved for people, so none of their operations is a tool.
     const others = kept.filter(({ name }) => !name.startsWith('webhooks.'));
-    expect(others.map(({ name }) => name)).toEqual([
+    const names = [
       ...['agents.record', 'agents.create', 'agents.list', 'agents.retire'],
       ...['agents.runs.get', 'agents.runs.list', 'agents.runs.log'],
       ...['sessions.list', 'sessions.revoke', 'sessions.revokeOthers'],
@@ -77,7 +77,8 @@ describe('names', () => {
       'notifications.snooze',
       ...['usage.summary', 'usage.prices.set', 'usage.prices.list'],
       ...['budgets.set', 'budgets.list', 'budgets.delete'],
-    ]);
+    ];
+    expect(others.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
     expect(kept).toHaveLength(others.length + 13);
     for (const { name } of kept) {
       expect(findTool(name)).toBeUndefined();

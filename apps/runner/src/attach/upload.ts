@@ -12,11 +12,11 @@ import {
   maxAttachmentBytes,
   type InputOf,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type AttachmentsRegistry } from '@muster/attachments-registry';
 import { UsageError } from '@muster/terminal';
 import { guessKind, mediaTypeOf } from './kinds.ts';
 
-type CreateInput = InputOf<Registry['attachments']['create']>;
+type CreateInput = InputOf<AttachmentsRegistry['attachments']['create']>;
 export type AttachmentTargetRef = Pick<CreateInput, 'targetType' | 'targetId'>;
 
 /** The content of a file that will be attached. It is read once, so that its digest is that of the upload. */

@@ -4,7 +4,8 @@
  */
 import { traceHeaders, serviceUnavailable } from '@muster/http';
 import { type ErrorBody } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { type FastifyRequest } from 'fastify';
 import { Pool } from 'undici';
 import { type z } from 'zod';
@@ -90,17 +91,17 @@ export function createPersonApi({ url, origin }: PersonApiOptions): PersonApi {
 
   return {
     listAgents: async (request, orgId, memberId) => {
-      const { result } = registry.agents.list;
+      const { result } = organizationsRegistry.agents.list;
       return (
         await call(request, orgId, { path: '/api/agents/list', result }, { memberId, limit: listLimit })
       ).items;
     },
     listProjects: async (request, orgId) => {
-      const { result } = registry.projects.list;
+      const { result } = boardRegistry.projects.list;
       return (await call(request, orgId, { path: '/api/projects/list', result }, { limit: listLimit })).items;
     },
     createAgent: async (request, orgId, name) => {
-      const { result } = registry.agents.create;
+      const { result } = organizationsRegistry.agents.create;
       return (await call(request, orgId, { path: '/api/agents/create', result }, { name })).agent;
     },
     close: () => pool.close(),

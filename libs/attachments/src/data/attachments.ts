@@ -21,7 +21,7 @@ import {
   type ResultOf,
   type Subject,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type AttachmentsRegistry } from '@muster/attachments-registry';
 import { z } from 'zod';
 import { downloadSeconds, signedPath } from '../rules/addresses.ts';
 
@@ -164,9 +164,9 @@ const isStale = sql.part`s.code is not null and num_nonnulls(a.code_seq, a.head_
 export async function listAttachments(
   db: Db,
   targetId: IdOrSql,
-  params: ParamsOf<Registry['attachments']['list']>,
+  params: ParamsOf<AttachmentsRegistry['attachments']['list']>,
   signing: () => Promise<DownloadSigning>,
-): Promise<ResultOf<Registry['attachments']['list']>> {
+): Promise<ResultOf<AttachmentsRegistry['attachments']['list']>> {
   const { targetType, kind, includeStale, includeParts, limit, cursor } = params;
   const where = [
     orgFilter('a'),

@@ -21,7 +21,7 @@ import {
   type ParamsOf,
   scopeCovers,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type AttachmentsRegistry } from '@muster/attachments-registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
@@ -112,7 +112,7 @@ const Cursor = z.tuple([CursorId]);
 export async function listExports(
   db: Db,
   caller: Caller,
-  { scope, projectId, limit, cursor }: ParamsOf<Registry['exports']['list']>,
+  { scope, projectId, limit, cursor }: ParamsOf<AttachmentsRegistry['exports']['list']>,
   signing: () => Promise<DownloadSigning>,
 ): Promise<Page<DataExport>> {
   const where = [orgFilter('x'), visibleExportCondition(caller)];

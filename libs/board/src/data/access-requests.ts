@@ -11,7 +11,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type AccessRequest, type OrgRole, type ParamsOf, type ProjectRole } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 
@@ -111,7 +111,7 @@ const Cursor = z.tuple([CursorId]);
 export async function listAccessRequests(
   db: Db,
   projectId: IdOrSql,
-  { state, limit, cursor }: ParamsOf<Registry['projects']['accessRequests']['list']>,
+  { state, limit, cursor }: ParamsOf<BoardRegistry['projects']['accessRequests']['list']>,
 ): Promise<{ items: AccessRequest[]; nextCursor: string | null }> {
   const where = [
     orgFilter('r'),

@@ -24,7 +24,7 @@ import {
   type Subject,
   subjectOf,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { z } from 'zod';
 import { countsByStatus } from '../rules/columns.ts';
 
@@ -51,8 +51,8 @@ const Cursor = z.tuple([CursorTime.or(z.literal('')), CursorCount, CursorId]);
 export async function listColumns(
   db: Db,
   projectId: IdOrSql,
-  { includeArchived, limit, cursor }: ParamsOf<Registry['boardColumns']['list']>,
-): Promise<ResultOf<Registry['boardColumns']['list']>> {
+  { includeArchived, limit, cursor }: ParamsOf<BoardRegistry['boardColumns']['list']>,
+): Promise<ResultOf<BoardRegistry['boardColumns']['list']>> {
   const where = [orgFilter('c'), sql.part`c.project_id = ${projectId}`];
   if (!includeArchived) where.push(sql.part`c.archived_at is null`);
   const after = decodeCursor(cursor, Cursor);

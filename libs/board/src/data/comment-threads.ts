@@ -12,13 +12,13 @@ import {
   limitToPageBytes,
 } from '@muster/driver';
 import { maxRepliesShown, type ParamsOf, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { z } from 'zod';
 import { type CommentRow, comments, type CommentReaction, toComment } from './comments.ts';
 import { reactionColumns } from './reactions.ts';
 
-type ThreadPage = ResultOf<Registry['comments']['list']>;
-type ReplyPage = ResultOf<Registry['comments']['replies']>;
+type ThreadPage = ResultOf<BoardRegistry['comments']['list']>;
+type ReplyPage = ResultOf<BoardRegistry['comments']['replies']>;
 
 interface CommentWithReactionsRow extends CommentRow {
   readonly reactions: CommentReaction[] | null;
@@ -53,7 +53,7 @@ export async function listThreads(
   db: Db,
   memberId: string,
   storyId: IdOrSql,
-  page: ParamsOf<Registry['comments']['list']>,
+  page: ParamsOf<BoardRegistry['comments']['list']>,
 ): Promise<ThreadPage> {
   const after = decodeCursor(page.cursor, CommentCursor);
   const repliesAfter = decodeCursor(page.repliesCursor, CommentCursor);
@@ -107,7 +107,7 @@ export async function listThreads(
 export async function listReplies(
   db: Db,
   memberId: string,
-  { commentId, limit, cursor }: ParamsOf<Registry['comments']['replies']>,
+  { commentId, limit, cursor }: ParamsOf<BoardRegistry['comments']['replies']>,
 ): Promise<ReplyPage> {
   const after = decodeCursor(cursor, CommentCursor);
   const later = after === undefined ? sql.empty : sql.part`and c.id > ${after[0]}::uuid`;

@@ -19,7 +19,7 @@ import {
   limitToPageBytes,
 } from '@muster/driver';
 import { type Contract, type ParamsOf, type ResultOf, type Subject, subjectOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type Caller } from '@muster/runtime';
 import { storyIdSql } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
@@ -32,9 +32,9 @@ export interface ContractRow extends ContractVersionRow {
   readonly size: number;
   readonly content: string | null;
 }
-type PublishContractParams = ParamsOf<Registry['contracts']['publish']>;
-type ListContractsParams = ParamsOf<Registry['contracts']['list']>;
-type ContractPage = ResultOf<Registry['contracts']['list']>;
+type PublishContractParams = ParamsOf<BoardRegistry['contracts']['publish']>;
+type ListContractsParams = ParamsOf<BoardRegistry['contracts']['list']>;
+type ContractPage = ResultOf<BoardRegistry['contracts']['list']>;
 
 /** All columns of a version `v` except its content, with those of its contract `c`. */
 export const contractColumns = sql.part`v.contract_id, v.version, v.project_id, v.kind, v.content_hash, v.story_id, v.note, v.published_by, v.imported_by, v.imported_from, v.created_at, c.slug, octet_length(v.content) as size`;

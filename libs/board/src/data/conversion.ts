@@ -3,7 +3,7 @@
  */
 import { type Db, newId, currentOrgId, splitIntoPortions, type Query, type RowOf, sql } from '@muster/driver';
 import { type ParamsOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type Caller } from '@muster/runtime';
 import { placeStories } from '../rules/conversion.ts';
 import { isFinished } from '../rules/workflow.ts';
@@ -13,7 +13,7 @@ import { type EpicRow, epics as epicRecord } from './epics.ts';
 import { firstSpecRow, type SpecRow } from './specs.ts';
 import { stories as storyRecord } from './stories.ts';
 
-type LocalBoard = ParamsOf<Registry['projects']['convertLocal']>;
+type LocalBoard = ParamsOf<BoardRegistry['projects']['convertLocal']>;
 type StoryRow = RowOf<typeof storyRecord>;
 
 /** The rows and counts of a converted board, and the mapping from local IDs to new ones. */

@@ -15,7 +15,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type Actor, type DeletedStory, type ParamsOf, type StoryStatus } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { z } from 'zod';
 import { assignRank, type LockedColumn, lockColumnEnd, selectFirstColumnOfStatus } from './ranks.ts';
 import { removeParentFromChildren, toStoryKey } from './stories.ts';
@@ -147,7 +147,7 @@ interface ListedRow {
 export async function listDeletedStories(
   db: Db,
   projectId: IdOrSql,
-  { limit, cursor }: ParamsOf<Registry['stories']['listDeleted']>,
+  { limit, cursor }: ParamsOf<BoardRegistry['stories']['listDeleted']>,
 ): Promise<Page<DeletedStory>> {
   const before = decodeCursor(cursor, Cursor);
   const kept = sql.part`make_interval(days => ${sql.literal(deletedStoryRetentionDays)})`;

@@ -5,7 +5,7 @@
  */
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
 import { type HealthFigures, type HealthMeasure, healthMeasures, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 
 interface HealthTimeRange {
   readonly from: string;
@@ -103,7 +103,7 @@ export async function measureDeliveryHealth(
   db: Db,
   project: IdOrSql,
   { from, to }: HealthTimeRange,
-): Promise<ResultOf<Registry['projects']['deliveryHealth']>> {
+): Promise<ResultOf<BoardRegistry['projects']['deliveryHealth']>> {
   const rows = await db.all(
     sql<HealthRow>`
       with place as materialized (select ${from}::timestamptz as begins, ${to}::timestamptz as ends),

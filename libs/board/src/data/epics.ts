@@ -13,7 +13,7 @@ import {
   limitToPageBytes,
 } from '@muster/driver';
 import { type Epic, type ParamsOf, type Subject, subjectOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { z } from 'zod';
 
 export const epics = defineRecord('epics', 'e', {
@@ -43,7 +43,7 @@ const Cursor = z.tuple([CursorId]);
 export async function listEpics(
   db: Db,
   projectId: IdOrSql,
-  { status, limit, cursor }: ParamsOf<Registry['epics']['list']>,
+  { status, limit, cursor }: ParamsOf<BoardRegistry['epics']['list']>,
 ): Promise<{ items: Epic[]; nextCursor: string | null }> {
   const where = [orgFilter('e'), sql.part`e.project_id = ${projectId}`];
   if (status !== undefined) where.push(sql.part`e.status = ${status}`);

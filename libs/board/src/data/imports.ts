@@ -15,7 +15,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type Import, type ParamsOf, type Subject, subjectOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
@@ -50,7 +50,7 @@ const Cursor = z.tuple([CursorId]);
 export async function listImports(
   db: Db,
   projectId: IdOrSql,
-  { limit, cursor }: ParamsOf<Registry['imports']['list']>,
+  { limit, cursor }: ParamsOf<BoardRegistry['imports']['list']>,
 ): Promise<{ items: Import[]; nextCursor: string | null }> {
   const where = [orgFilter('i'), sql.part`i.project_id = ${projectId}`];
   const after = decodeCursor(cursor, Cursor);

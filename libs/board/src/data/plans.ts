@@ -15,7 +15,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type ParamsOf, type ResultOf, type StoryPlan, type StoryStatus } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
@@ -47,7 +47,7 @@ export const findPlanItemsByRef = (db: Db, projectId: IdOrSql, ref: string): Pro
 
 /** The conditions that identify a plan `l`. */
 export function planCondition(
-  { projectId, planRef, planId }: ParamsOf<Registry['plans']['get']>,
+  { projectId, planRef, planId }: ParamsOf<BoardRegistry['plans']['get']>,
   targetId: Part,
 ): Part {
   const conditions = [orgFilter('l')];
@@ -116,8 +116,8 @@ const Cursor = z.tuple([CursorId]);
 export async function listPlans(
   db: Db,
   projectId: IdOrSql,
-  { limit, cursor }: ParamsOf<Registry['plans']['list']>,
-): Promise<ResultOf<Registry['plans']['list']>> {
+  { limit, cursor }: ParamsOf<BoardRegistry['plans']['list']>,
+): Promise<ResultOf<BoardRegistry['plans']['list']>> {
   const where = [orgFilter('l'), sql.part`l.project_id = ${projectId}`];
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`l.id < ${after[0]}::uuid`);

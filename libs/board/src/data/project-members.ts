@@ -23,7 +23,7 @@ import {
   type ProjectRole,
   projectRoles,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { z } from 'zod';
 
 export interface ProjectMemberRole {
@@ -89,7 +89,7 @@ const toParticipant = ({ id, name, rank, via }: ParticipantRow): Participant => 
 export async function listParticipants(
   db: Db,
   projectId: IdOrSql,
-  { limit, cursor }: ParamsOf<Registry['projects']['members']['list']>,
+  { limit, cursor }: ParamsOf<BoardRegistry['projects']['members']['list']>,
 ): Promise<{ items: Participant[]; nextCursor: string | null }> {
   const most = sql.part`${limit + 1}`;
   const after = decodeCursor(cursor, Cursor);

@@ -13,7 +13,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type ParamsOf, type ProjectRole, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { z } from 'zod';
 import { type ProjectMemberRole } from './project-members.ts';
@@ -57,8 +57,8 @@ const TeamCursor = z.tuple([CursorText]);
 export async function listTeamsOfProject(
   db: Db,
   projectId: IdOrSql,
-  { limit, cursor }: ParamsOf<Registry['projects']['teams']['list']>,
-): Promise<ResultOf<Registry['projects']['teams']['list']>> {
+  { limit, cursor }: ParamsOf<BoardRegistry['projects']['teams']['list']>,
+): Promise<ResultOf<BoardRegistry['projects']['teams']['list']>> {
   const where = [orgFilter('pt'), sql.part`pt.project_id = ${projectId}`];
   const after = decodeCursor(cursor, TeamCursor);
   if (after !== undefined) where.push(sql.part`lower(t.name) > ${after[0]}`);
@@ -86,8 +86,8 @@ const KeyCursor = z.tuple([CursorText]);
 export async function listProjectsOfTeam(
   db: Db,
   caller: Caller,
-  { teamId, limit, cursor }: ParamsOf<Registry['teams']['projects']['list']>,
-): Promise<ResultOf<Registry['teams']['projects']['list']>> {
+  { teamId, limit, cursor }: ParamsOf<BoardRegistry['teams']['projects']['list']>,
+): Promise<ResultOf<BoardRegistry['teams']['projects']['list']>> {
   const where = [orgFilter('pt'), sql.part`pt.team_id = ${teamId}::uuid`];
   const after = decodeCursor(cursor, KeyCursor);
   if (after !== undefined) where.push(sql.part`p.key > ${after[0]}`);

@@ -15,7 +15,7 @@ import {
   limitToPageBytes,
 } from '@muster/driver';
 import { type ParamsOf, type Project, projectRoles, type Subject, subjectOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { containsPattern } from '@muster/tenancy';
 import { z } from 'zod';
@@ -105,7 +105,7 @@ const Cursor = z.tuple([CursorText]);
 export async function listProjects(
   db: Db,
   caller: Caller,
-  { includeArchived, query: text, limit, cursor }: ParamsOf<Registry['projects']['list']>,
+  { includeArchived, query: text, limit, cursor }: ParamsOf<BoardRegistry['projects']['list']>,
 ): Promise<{ items: Project[]; nextCursor: string | null }> {
   const where = [orgFilter('p')];
   if (!includeArchived) where.push(sql.part`p.archived_at is null`);

@@ -23,7 +23,7 @@ import {
   type Subject,
   subjectOf,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 
@@ -41,9 +41,9 @@ const prompts = defineRecord('prompts', 'p', {
 export type StoredPromptRow = RowOf<typeof prompts> & { readonly body: string; readonly body_bytes: number };
 /** A prompt. A list may omit its text. */
 export type PromptRow = Omit<StoredPromptRow, 'body'> & { readonly body: string | null };
-type UpsertPromptParams = ParamsOf<Registry['prompts']['org']['upsert']>;
-type ListPromptsParams = ParamsOf<Registry['prompts']['org']['list']>;
-type PromptPage = ResultOf<Registry['prompts']['org']['list']>;
+type UpsertPromptParams = ParamsOf<BoardRegistry['prompts']['org']['upsert']>;
+type ListPromptsParams = ParamsOf<BoardRegistry['prompts']['org']['list']>;
+type PromptPage = ResultOf<BoardRegistry['prompts']['org']['list']>;
 
 /** All columns except the text. */
 export const promptColumns = sql.part`${prompts.list}, octet_length(p.body) as body_bytes`;

@@ -1,7 +1,7 @@
 /** Full-text search. The SQL function app.find (libs/migrations/functions/search.sql) decides about hits and their order. */
 import { type Db, orgFilter, sql } from '@muster/driver';
 import { SearchHitKind, type SearchHit, type ParamsOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type Caller } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { buildSnippet } from '../rules/snippet.ts';
@@ -35,7 +35,7 @@ const toFoundRecord = (row: SearchHitRow, searchText: string, corrections: reado
 export async function findRecords(
   db: Db,
   caller: Caller,
-  { query, kinds, projectId, limit }: ParamsOf<Registry['search']['find']>,
+  { query, kinds, projectId, limit }: ParamsOf<BoardRegistry['search']['find']>,
 ): Promise<SearchHit[]> {
   const project = projectId === undefined ? sql.part`null::uuid` : projectIdSql(projectId);
   const rows = await db.all(

@@ -17,7 +17,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type Actor, type ResultOf, type Spec } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ import { countLineChanges } from '../rules/spec-lines.ts';
 
 export type SpecRow = Omit<Selectable<DB['story_specs']>, 'org_id'>;
 
-type SpecHistoryPage = ResultOf<Registry['storySpec']['history']>;
+type SpecHistoryPage = ResultOf<BoardRegistry['storySpec']['history']>;
 
 /** Returns the spec before its first version. */
 const emptySpec = (storyId: string): Spec => ({

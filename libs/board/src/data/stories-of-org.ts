@@ -13,14 +13,14 @@ import {
   sql,
 } from '@muster/driver';
 import { type ParamsOf, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { activeProjectsVisibleTo, type Caller } from '@muster/runtime';
 import { z } from 'zod';
 import { type CardRow, selectWithCardColumns, toCard } from './story-cards.ts';
 import { filterConditions, selectMatchesByRecord, selectSummaryColumns } from './story-lists.ts';
 import { buildSearchPageQuery, maxSortedRowsSql } from './story-search.ts';
 
-type SearchParams = ParamsOf<Registry['stories']['search']>;
+type SearchParams = ParamsOf<BoardRegistry['stories']['search']>;
 
 /** A day in the form that Postgres accepts; it has no year 0. */
 const CursorDay = z.iso.date().refine((day) => !day.startsWith('0000'));
@@ -107,7 +107,7 @@ export async function searchStories(
   db: Db,
   caller: Caller,
   params: SearchParams,
-): Promise<ResultOf<Registry['stories']['search']>> {
+): Promise<ResultOf<BoardRegistry['stories']['search']>> {
   const { sort, limit } = params;
   const columns = selectSummaryColumns(sql.part`s.project_id`);
   const inOrder = (story: Part) => orderConditions(params, story);

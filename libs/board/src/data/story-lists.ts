@@ -18,7 +18,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type ParamsOf, type ResultOf, type StoryStatus } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { containsPattern, storyIdArraySql, storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { hasLabels } from './labels.ts';
@@ -26,7 +26,7 @@ import { type CardRow, toCard, selectWithCardColumns } from './story-cards.ts';
 import { buildSearchPageQuery } from './story-search.ts';
 import { storySummaries, type StorySummaryRow, toStorySummary } from './stories.ts';
 
-type ListParams = ParamsOf<Registry['stories']['list']>;
+type ListParams = ParamsOf<BoardRegistry['stories']['list']>;
 
 /** The row of a story. Only queries in the board's order read the position of the story's column. */
 type StoryListRow = StorySummaryRow & { readonly position?: number };
@@ -296,7 +296,7 @@ export async function listStories(
   db: Db,
   project: IdOrSql,
   params: ListParams,
-): Promise<ResultOf<Registry['stories']['list']>> {
+): Promise<ResultOf<BoardRegistry['stories']['list']>> {
   // The limit is a literal. If it were a parameter, Postgres would assume that a tenth of the project's
   // stories are needed, and would choose a bad plan.
   const limit = sql.literal(params.limit + 1);

@@ -13,7 +13,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type MemberRef, type ParamsOf, type View, type ViewFilter } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type Caller, forbidden, pathNotFound, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql, storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';
@@ -119,7 +119,7 @@ const Cursor = z.tuple([CursorId]);
 export async function listViews(
   db: Db,
   caller: Caller,
-  { projectId, limit, cursor }: ParamsOf<Registry['views']['list']>,
+  { projectId, limit, cursor }: ParamsOf<BoardRegistry['views']['list']>,
 ): Promise<Page<View>> {
   const where = [orgFilter('w'), visibleCondition(caller)];
   if (projectId !== undefined) where.push(sql.part`w.project_id = ${projectIdSql(projectId)}`);

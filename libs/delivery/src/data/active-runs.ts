@@ -17,14 +17,14 @@ import {
   type ResultOf,
   type RunEvent,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { type Caller, activeProjectsVisibleTo } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { isOpenSql } from '../leases/states-sql.ts';
 import { inactiveAfterHours, visibleRunState } from '../rules/run-states.ts';
 
-type ListActiveOperation = Registry['agents']['listActive'];
+type ListActiveOperation = DeliveryRegistry['agents']['listActive'];
 
 interface ActiveRunRow {
   /** The cursor's second key, for entries that began at the same time. */

@@ -14,14 +14,14 @@ import {
   sql,
 } from '@muster/driver';
 import { type AgentRecord, type AgentRecordGrouping, type ParamsOf, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { hasRepositoryLinkedTo, projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { type DayRange } from '../rules/day-range.ts';
 import { exactSumSql } from './usage.ts';
 
-type RecordOperation = Registry['agents']['record'];
+type RecordOperation = DeliveryRegistry['agents']['record'];
 
 /** The number of currencies whose costs are answered. */
 const maxCurrencies = 5;

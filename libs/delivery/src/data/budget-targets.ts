@@ -1,7 +1,7 @@
 /** Finds the record that a budget is for, by the reference of the caller. */
 import { type Db, orgFilter, sql } from '@muster/driver';
 import { isUuid, type ParamsOf, parseBudgetTarget } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { type Caller, pathNotFound, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql, storyIdSql } from '@muster/tenancy';
 import { type BudgetTarget } from './budgets.ts';
@@ -16,7 +16,7 @@ interface FoundTarget extends BudgetTarget {
 export async function findBudgetTarget(
   db: Db,
   caller: Caller,
-  { scope, targetId }: ParamsOf<Registry['budgets']['set']>,
+  { scope, targetId }: ParamsOf<DeliveryRegistry['budgets']['set']>,
 ): Promise<FoundTarget> {
   const whole = { projectId: null, agentId: null, storyId: null, rank: 0, isArchived: false };
   if (scope === 'org') return whole;

@@ -18,7 +18,7 @@ import {
   type ResultOf,
   type Subject,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { z } from 'zod';
 import { isInPeriodSql } from './exceeded-budgets.ts';
@@ -88,7 +88,7 @@ export async function setBudget(
   db: Db,
   actor: Actor,
   target: BudgetTarget,
-  { scope, period, action, amountMicros, currency }: ParamsOf<Registry['budgets']['set']>,
+  { scope, period, action, amountMicros, currency }: ParamsOf<DeliveryRegistry['budgets']['set']>,
 ): Promise<Budget | undefined> {
   const [, row] = await Promise.all([
     db.all(lockUsageForSums),
@@ -127,9 +127,9 @@ export async function listBudgets(
   db: Db,
   caller: Caller,
   isAdmin: boolean,
-  { scope, limit, cursor }: ParamsOf<Registry['budgets']['list']>,
+  { scope, limit, cursor }: ParamsOf<DeliveryRegistry['budgets']['list']>,
   projectId: Part | null,
-): Promise<ResultOf<Registry['budgets']['list']>> {
+): Promise<ResultOf<DeliveryRegistry['budgets']['list']>> {
   const where = [orgFilter('b')];
   if (!isAdmin)
     where.push(sql.part`b.project_id in (select v.project_id from ${projectsVisibleTo(caller)} v

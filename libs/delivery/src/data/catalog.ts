@@ -26,7 +26,7 @@ import {
   type Subject,
   subjectOf,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { planLimits } from '@muster/organizations';
 import { type Caller } from '@muster/runtime';
 import { containsPattern } from '@muster/tenancy';
@@ -39,8 +39,8 @@ export interface CatalogRow extends VersionColumns {
   readonly slug: string;
   readonly manifest: Record<string, unknown> | null;
 }
-type ListAgentsParams = ParamsOf<Registry['agents']['catalog']['list']>;
-type CatalogPage = ResultOf<Registry['agents']['catalog']['list']>;
+type ListAgentsParams = ParamsOf<DeliveryRegistry['agents']['catalog']['list']>;
+type CatalogPage = ResultOf<DeliveryRegistry['agents']['catalog']['list']>;
 
 /** All columns of a version except manifest and content. */
 const versionColumns = [

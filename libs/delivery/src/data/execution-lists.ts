@@ -16,7 +16,7 @@ import {
   limitToPageBytes,
 } from '@muster/driver';
 import { type ExecutionState, type ListedExecution, type ParamsOf, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { type Caller, activeProjectsVisibleTo } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
@@ -29,7 +29,7 @@ import {
   toExecution,
 } from './executions.ts';
 
-type ListExecutionsOperation = Registry['deliveryExecutions']['list'];
+type ListExecutionsOperation = DeliveryRegistry['deliveryExecutions']['list'];
 type ListExecutionsParams = ParamsOf<ListExecutionsOperation>;
 
 interface ListedExecutionRow extends ExecutionWithLeaseRow {

@@ -1,9 +1,9 @@
 /** Observations of the forge, kept unchanged forever, once per deduplication key and trust. */
 import { type Db, orgFilter, currentOrgId, sql } from '@muster/driver';
 import { type Actor, type InputOf, type Trust, verifiedDedupeKeyPrefix } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type deliveryRegistry } from '@muster/delivery-registry';
 
-type Observation = InputOf<typeof registry.deliveryExecutions.recordForgeObservation>['observation'];
+type Observation = InputOf<typeof deliveryRegistry.deliveryExecutions.recordForgeObservation>['observation'];
 
 /** The number of minutes by which an observer's clock may be ahead of the database's. */
 export const maxClockSkewMinutes = 5;

@@ -1,7 +1,7 @@
 /** Prices of models: those of the organization, and the built-in ones. */
 import { CursorText, type Db, currentOrgId, decodeCursor, orgFilter, pageOfRows, sql } from '@muster/driver';
 import { type ParamsOf, type ResultOf, type UsagePrice } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { z } from 'zod';
 
 /** The maximum number of an organization's own prices. */
@@ -19,7 +19,7 @@ export const setPrice = (
     outputMicros,
     cachedMicros = inputMicros,
     validFrom,
-  }: ParamsOf<Registry['usage']['prices']['set']>,
+  }: ParamsOf<DeliveryRegistry['usage']['prices']['set']>,
 ): Promise<UsagePrice | undefined> =>
   db.find(
     sql<UsagePrice>`insert into usage_prices (org_id, model, currency, valid_from, input_micros, output_micros, cached_micros)
@@ -36,8 +36,8 @@ const Cursor = z.tuple([CursorText, CursorText, CursorText, CursorText]);
 /** Lists prices by model, the newest first. */
 export async function listPrices(
   db: Db,
-  { limit, cursor }: ParamsOf<Registry['usage']['prices']['list']>,
-): Promise<ResultOf<Registry['usage']['prices']['list']>> {
+  { limit, cursor }: ParamsOf<DeliveryRegistry['usage']['prices']['list']>,
+): Promise<ResultOf<DeliveryRegistry['usage']['prices']['list']>> {
   const after = decodeCursor(cursor, Cursor);
   const rows = await db.all(
     sql<UsagePrice>`select q.* from (

@@ -10,14 +10,14 @@ import {
   sql,
 } from '@muster/driver';
 import { isUuid, type ListedRun, type ParamsOf, type ResultOf, runStates } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { activeProjectsVisibleTo, type Caller, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql, storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { isHeldSql } from '../leases/states-sql.ts';
 import { runs, type RunRow, toRun } from './runs.ts';
 
-type ListRunsOperation = Registry['agents']['runs']['list'];
+type ListRunsOperation = DeliveryRegistry['agents']['runs']['list'];
 
 interface ListedRunRow extends RunRow {
   readonly agent: ListedRun['agent'];

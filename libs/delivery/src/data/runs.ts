@@ -12,12 +12,12 @@ import {
   defineView,
 } from '@muster/driver';
 import { type MemberRef, type ParamsOf, type Run, type Subject, subjectOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { type Caller, pathNotFound, projectsVisibleTo } from '@muster/runtime';
 import { storyIdSql } from '@muster/tenancy';
 import { tryLockClaimant } from './claimants.ts';
 
-type RunEventParams = ParamsOf<Registry['agents']['runEvent']>;
+type RunEventParams = ParamsOf<DeliveryRegistry['agents']['runEvent']>;
 
 export const runs = defineView(
   'agent_runs',

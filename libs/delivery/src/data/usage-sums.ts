@@ -1,7 +1,7 @@
 /** Sums of what runs used, by project, epic, story, agent, member, model, day or week. */
 import { CursorText, type Db, decodeCursor, orgFilter, pageOfRows, type Part, sql } from '@muster/driver';
 import { type ParamsOf, type ResultOf, type UsageGrouping, type UsageSum } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { hasRepositoryLinkedTo, noAgentId, projectIdSql, storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';
@@ -73,7 +73,7 @@ interface SumRow extends Omit<UsageSum, 'key'> {
   readonly position: number;
 }
 
-type SummaryParams = ParamsOf<Registry['usage']['summary']>;
+type SummaryParams = ParamsOf<DeliveryRegistry['usage']['summary']>;
 
 /** Sums the usage in the projects that the caller may see, on the UTC days from `from` to `to`. */
 export async function sumUsage(
@@ -89,7 +89,7 @@ export async function sumUsage(
     limit,
     cursor,
   }: SummaryParams & { readonly from: string; readonly to: string },
-): Promise<ResultOf<Registry['usage']['summary']>> {
+): Promise<ResultOf<DeliveryRegistry['usage']['summary']>> {
   const { id, name, day, tables = sql.empty } = groupings[groupBy];
   const position =
     day === undefined ? exactSumSql(sql.part`sum(d.cost_micros)`) : sql.part`max(${day}) - date '1970-01-01'`;

@@ -1,8 +1,10 @@
 import { type HandlerContext } from '@muster/runtime';
-import { type registry } from '@muster/registry';
+import { type deliveryRegistry } from '@muster/delivery-registry';
 import { leaseDurationSeconds } from '../rules/ttl.ts';
 
-type RenewOperation = typeof registry.deliveryExecutions.renew | typeof registry.deliveryGroups.renewLease;
+type RenewOperation =
+  | typeof deliveryRegistry.deliveryExecutions.renew
+  | typeof deliveryRegistry.deliveryGroups.renewLease;
 
 /** Returns the requested time to live in seconds, limited by the policy. Undefined keeps the current one. */
 export async function requestedTtlSeconds({

@@ -17,7 +17,7 @@ import {
   type Subject,
   subjectOf,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type ForgesRegistry } from '@muster/forges-registry';
 import { notFound } from '@muster/runtime';
 import { type SecretOwner } from '@muster/outbound';
 import { z } from 'zod';
@@ -100,7 +100,7 @@ const Cursor = z.tuple([CursorId]);
 
 export async function listConnections(
   db: Db,
-  { limit, cursor }: ParamsOf<Registry['forges']['list']>,
+  { limit, cursor }: ParamsOf<ForgesRegistry['forges']['list']>,
 ): Promise<{ items: ForgeConnection[]; nextCursor: string | null }> {
   const after = decodeCursor(cursor, Cursor);
   const beyond = after === undefined ? sql.empty : sql.part`and c.id > ${after[0]}::uuid`;

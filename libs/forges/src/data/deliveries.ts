@@ -21,7 +21,7 @@ import {
   type ParamsOf,
   type Trust,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type ForgesRegistry } from '@muster/forges-registry';
 import { z } from 'zod';
 
 const deliveries = defineView('forge_deliveries', 'd', [
@@ -110,7 +110,7 @@ const Cursor = z.tuple([CursorId]);
 
 export async function listDeliveries(
   db: Db,
-  { connectionId, state, limit, cursor }: ParamsOf<Registry['forges']['deliveries']['list']>,
+  { connectionId, state, limit, cursor }: ParamsOf<ForgesRegistry['forges']['deliveries']['list']>,
 ): Promise<{ items: ForgeDelivery[]; nextCursor: string | null }> {
   const where = [orgFilter('d'), sql.part`d.connection_id = ${connectionId}::uuid`];
   if (state !== undefined) where.push(sql.part`d.state = ${state}`);

@@ -18,7 +18,7 @@ import {
   type Subject,
   subjectOf,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type ForgesRegistry } from '@muster/forges-registry';
 import { z } from 'zod';
 import { type NamedRepository, normalizeRepositoryUrl, repositoryUrls } from '../rules/fact.ts';
 
@@ -86,7 +86,7 @@ const Cursor = z.tuple([CursorId]);
 export async function listRepositories(
   db: Db,
   projectId: IdOrSql,
-  { connectionId, limit, cursor }: ParamsOf<Registry['forges']['repositories']['list']>,
+  { connectionId, limit, cursor }: ParamsOf<ForgesRegistry['forges']['repositories']['list']>,
 ): Promise<{ items: ForgeRepository[]; nextCursor: string | null }> {
   const where = [orgFilter('r'), sql.part`r.project_id = ${projectId}`];
   if (connectionId !== undefined) where.push(sql.part`r.connection_id = ${connectionId}::uuid`);

@@ -1,6 +1,6 @@
 import { newId } from '@muster/driver';
 import { forgeHomeUrls, forgeNames } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { forgesRegistry } from '@muster/forges-registry';
 import { handle } from '@muster/runtime';
 import { getOrganizationKey } from '@muster/tenancy';
 import {
@@ -29,7 +29,7 @@ export const toForgeBaseUrl = (url: string): string => {
 
 export const connectHandler = (config: ForgesConfig) =>
   handle(
-    registry.forges.connect,
+    forgesRegistry.forges.connect,
     async ({ params, caller, db, access, emit, refuse }) => {
       const { kind, credentials } = params;
       const [{ at }, count, organizationKey] = await Promise.all([

@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type ForgesRegistry } from '@muster/forges-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { connectHandler } from './connect.ts';
 import { list as listDeliveries } from './deliveries/list.ts';
@@ -12,7 +12,7 @@ import { unlink } from './repositories/unlink.ts';
 import { type ForgesConfig } from './set-up.ts';
 import { updateHandler } from './update.ts';
 
-export const createForgesHandlers = (config: ForgesConfig): HandlersOf<Registry['forges']> => ({
+export const createForgesHandlers = (config: ForgesConfig): HandlersOf<ForgesRegistry['forges']> => ({
   connect: connectHandler(config),
   get,
   list,

@@ -1,5 +1,5 @@
-import { registry } from '@muster/registry';
+import { forgesRegistry } from '@muster/forges-registry';
 import { handle } from '@muster/runtime';
 import { listConnections } from '../data/connections.ts';
 
-export const list = handle(registry.forges.list, ({ params, db }) => listConnections(db, params));
+export const list = handle(forgesRegistry.forges.list, ({ params, db }) => listConnections(db, params));

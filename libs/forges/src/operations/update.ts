@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { forgesRegistry } from '@muster/forges-registry';
 import { handle } from '@muster/runtime';
 import { getOrganizationKey } from '@muster/tenancy';
 import {
@@ -21,7 +21,7 @@ import {
 
 export const updateHandler = (config: ForgesConfig) =>
   handle(
-    registry.forges.update,
+    forgesRegistry.forges.update,
     async ({ params, db, access, emit }) => {
       const { connectionId, name, baseUrl, credentials, rotateSecret, expectedVersion } = params;
       const [{ at }, connection, organizationKey] = await Promise.all([

@@ -14,12 +14,12 @@ import {
   sql,
 } from '@muster/driver';
 import { type LeaderboardEntry, type ParamsOf, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type GamificationRegistry } from '@muster/gamification-registry';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { type Period } from '../rules/sums.ts';
 
-type LeaderboardOperation = Registry['gamification']['leaderboard'];
+type LeaderboardOperation = GamificationRegistry['gamification']['leaderboard'];
 
 /** The cursor: the points, member and rank of the last entry, and the number of entries up to that entry. */
 const LeaderboardCursor = z.tuple([CursorCount, CursorId, CursorCount, CursorCount]);

@@ -1,14 +1,14 @@
 /** Reads plans as people and agents write them: YAML or JSON with the parameters of plans.apply, or a task list. */
 import { type InputOf, type ResultOf } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { parse, YAMLParseError } from 'yaml';
 import { UnreadableFileError } from '../source.ts';
 import { readTaskList } from './task-list.ts';
 
 export { UnreadableFileError } from '../source.ts';
 
-export type PlanParams = InputOf<typeof registry.plans.apply>;
-type ApplyResult = ResultOf<typeof registry.plans.apply>;
+export type PlanParams = InputOf<typeof boardRegistry.plans.apply>;
+type ApplyResult = ResultOf<typeof boardRegistry.plans.apply>;
 
 /** The content of a plan. Only its outer form is checked; the API checks the rest. */
 export interface PlanDocument extends Partial<Omit<PlanParams, 'items'>> {

@@ -3,9 +3,9 @@
  * (`- [ ] 2.1 …`), and plain ones. A checked task is done.
  */
 import { type InputOf } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 
-export type PlanItem = InputOf<typeof registry.plans.apply>['items'][number];
+export type PlanItem = InputOf<typeof boardRegistry.plans.apply>['items'][number];
 
 /** A task as it stands in the file. */
 interface Task {

@@ -4,7 +4,7 @@
  */
 import { type Db, type Part, sql, defineView } from '@muster/driver';
 import { type ParamsOf, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type NotificationsRegistry } from '@muster/notifications-registry';
 import { type Caller } from '@muster/runtime';
 import { projectIdSql, storyIdSql } from '@muster/tenancy';
 import { actorConditions } from './actors.ts';
@@ -12,7 +12,7 @@ import { type EventCursors } from './event-cursors.ts';
 import { readStreamPage } from './streams.ts';
 import { isVisibleSql, mayReadBudgetEventSql } from './visible.ts';
 
-type ListActivityOperation = Registry['activity']['list'];
+type ListActivityOperation = NotificationsRegistry['activity']['list'];
 
 export const activityView = defineView('activity', 'e', [
   'id',

@@ -1,11 +1,11 @@
 /** The audit log of allowed and denied calls, for admins. Postgres allows no service to change it. */
 import { type Db, orgFilter, type Part, sql, defineView } from '@muster/driver';
 import { type AuditEntry, type ParamsOf, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type NotificationsRegistry } from '@muster/notifications-registry';
 import { actorConditions } from './actors.ts';
 import { unencryptedCursors, readStreamPage } from './streams.ts';
 
-type ListAuditOperation = Registry['audit']['list'];
+type ListAuditOperation = NotificationsRegistry['audit']['list'];
 
 const auditView = defineView('audit', 'e', [
   'id',

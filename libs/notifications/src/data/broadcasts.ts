@@ -13,7 +13,7 @@ import {
   limitToPageBytes,
 } from '@muster/driver';
 import { type Broadcast, type ParamsOf, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type NotificationsRegistry } from '@muster/notifications-registry';
 import { type Caller } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ const broadcasts = defineView(
   ['sender_member_id'],
 );
 type BroadcastRow = RowOf<typeof broadcasts>;
-type ListBroadcastsOperation = Registry['broadcasts']['list'];
+type ListBroadcastsOperation = NotificationsRegistry['broadcasts']['list'];
 
 export const toBroadcast = (row: BroadcastRow): Broadcast => ({
   ...broadcasts.shown(row),

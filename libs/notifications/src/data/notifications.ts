@@ -16,14 +16,14 @@ import {
   defineView,
 } from '@muster/driver';
 import { NotificationKind, notificationKinds, type ParamsOf, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type NotificationsRegistry } from '@muster/notifications-registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 import { disableCountTrigger } from './unread-counts.ts';
 import { maySeeProjectSql } from './visible.ts';
 
-type ListNotificationsOperation = Registry['notifications']['list'];
-type UnreadCounts = ResultOf<Registry['notifications']['unreadCount']>;
+type ListNotificationsOperation = NotificationsRegistry['notifications']['list'];
+type UnreadCounts = ResultOf<NotificationsRegistry['notifications']['unreadCount']>;
 
 export const inbox = defineView('notifications', 'n', [
   'id',

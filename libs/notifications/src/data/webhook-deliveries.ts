@@ -16,7 +16,7 @@ import {
   limitToPageBytes,
 } from '@muster/driver';
 import { type ActivityItem, type ParamsOf, type WebhookDelivery, webhookTestKind } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type NotificationsRegistry } from '@muster/notifications-registry';
 import { z } from 'zod';
 import { activityView as activityItems } from './activity.ts';
 
@@ -147,7 +147,7 @@ const Cursor = z.tuple([CursorId]);
 /** Lists deliveries in pages, newest first. */
 export async function listDeliveries(
   db: Db,
-  { webhookId, state, limit, cursor }: ParamsOf<Registry['webhooks']['deliveries']['list']>,
+  { webhookId, state, limit, cursor }: ParamsOf<NotificationsRegistry['webhooks']['deliveries']['list']>,
 ): Promise<Page<WebhookDelivery>> {
   const where = [orgFilter('d'), sql.part`d.webhook_id = ${webhookId}`];
   if (state !== undefined) where.push(sql.part`d.state = ${state}`);

@@ -24,7 +24,7 @@ import {
   type Webhook,
   type WebhookFormat,
 } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type NotificationsRegistry } from '@muster/notifications-registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
@@ -281,7 +281,7 @@ const Cursor = z.tuple([CursorId]);
 /** Lists endpoints in pages, oldest first. */
 export async function listWebhooks(
   db: Db,
-  { projectId, limit, cursor }: ParamsOf<Registry['webhooks']['list']>,
+  { projectId, limit, cursor }: ParamsOf<NotificationsRegistry['webhooks']['list']>,
 ): Promise<Page<Webhook>> {
   const where = [orgFilter('w'), sql.part`w.deleted_at is null`];
   // Endpoints of deleted projects are left out.

@@ -10,7 +10,7 @@ import {
   defineView,
 } from '@muster/driver';
 import { type Agent, type OrgRole, type ParamsOf, type Subject, subjectOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 import { reachableRowsCondition } from './reach.ts';
@@ -108,7 +108,7 @@ const Cursor = z.tuple([CursorId]);
 export async function listAgents(
   db: Db,
   caller: Caller,
-  { memberId, includeRetired, limit, cursor }: ParamsOf<Registry['agents']['list']>,
+  { memberId, includeRetired, limit, cursor }: ParamsOf<OrganizationsRegistry['agents']['list']>,
 ): Promise<{ items: Agent[]; nextCursor: string | null }> {
   const where = [orgFilter('a'), reachableRowsCondition(caller, 'a')];
   if (memberId !== undefined) where.push(sql.part`a.member_id = ${memberId}`);

@@ -1,7 +1,7 @@
 /** Connections of programs, as their members see them. Sign-in creates them (functions/connections.sql). */
 import { CursorId, type Db, decodeCursor, orgFilter, pageOfRows, type Part, sql } from '@muster/driver';
 import { type Connection, type GrantableScope, type ParamsOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 import { reachableRowsCondition } from './reach.ts';
@@ -57,7 +57,7 @@ const Cursor = z.tuple([CursorId]);
 export async function listConnections(
   db: Db,
   caller: Caller,
-  { memberId, agentId, includeEnded, limit, cursor }: ParamsOf<Registry['connections']['list']>,
+  { memberId, agentId, includeEnded, limit, cursor }: ParamsOf<OrganizationsRegistry['connections']['list']>,
 ): Promise<{ items: Connection[]; nextCursor: string | null }> {
   const where = [orgFilter('c'), manageableCondition(caller)];
   if (memberId !== undefined) where.push(sql.part`c.member_id = ${memberId}`);

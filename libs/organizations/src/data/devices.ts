@@ -18,7 +18,7 @@ import {
 } from '@muster/driver';
 import { type SecretOwner } from '@muster/outbound';
 import { chatServices, type Device, type ParamsOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
@@ -55,7 +55,7 @@ const hasEndedTokenSql = sql.part`d.token_id is not null and not exists (select 
 export async function listDevices(
   db: Db,
   { memberId }: Caller,
-  { limit, cursor }: ParamsOf<Registry['devices']['list']>,
+  { limit, cursor }: ParamsOf<OrganizationsRegistry['devices']['list']>,
 ): Promise<Page<Device>> {
   const [after = null] = decodeCursor(cursor, Cursor) ?? [];
   const rows = await db.all(

@@ -13,7 +13,7 @@ import {
 } from '@muster/driver';
 import { type SecretOwner } from '@muster/outbound';
 import { type IdentityProvider, type ParamsOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { getOrganizationKey, outboxRow } from '@muster/tenancy';
 import { z } from 'zod';
 import { requestDomainMails } from '../domains/mail.ts';
@@ -75,7 +75,7 @@ const Cursor = z.tuple([CursorId]);
 
 export async function listProviders(
   db: Db,
-  { limit, cursor }: ParamsOf<Registry['identityProviders']['list']>,
+  { limit, cursor }: ParamsOf<OrganizationsRegistry['identityProviders']['list']>,
   redirectUrl: string,
 ): Promise<{ items: IdentityProvider[]; nextCursor: string | null }> {
   const after = decodeCursor(cursor, Cursor);

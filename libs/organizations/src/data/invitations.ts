@@ -10,7 +10,7 @@ import {
   defineView,
 } from '@muster/driver';
 import { type Invitation, type InvitationState, type ParamsOf, type Subject } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { z } from 'zod';
 import { type SentMails } from '../rules/invitation-sends.ts';
 import { invitationValidityDays } from '../rules/invitation-states.ts';
@@ -111,7 +111,7 @@ const Cursor = z.tuple([CursorId]);
 /** Lists the organization's invitations in pages, newest first. */
 export async function listInvitations(
   db: Db,
-  { state, limit, cursor }: ParamsOf<Registry['invitations']['list']>,
+  { state, limit, cursor }: ParamsOf<OrganizationsRegistry['invitations']['list']>,
 ): Promise<{ items: Invitation[]; nextCursor: string | null }> {
   const where = [orgFilter('i')];
   if (state !== undefined) where.push(sql.part`${currentStateSql} = ${state}`);

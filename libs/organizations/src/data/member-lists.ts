@@ -10,7 +10,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type Member, type ParamsOf, projectRoles, type ResultOf } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { containsPattern } from '@muster/tenancy';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ const Cursor = z.tuple([CursorText, CursorId]);
 /** Lists the members of one status in pages, by name. */
 export async function listMembers(
   db: Db,
-  { query: text, role, status, limit, cursor }: ParamsOf<Registry['members']['list']>,
+  { query: text, role, status, limit, cursor }: ParamsOf<OrganizationsRegistry['members']['list']>,
 ): Promise<{ items: Member[]; nextCursor: string | null }> {
   const where = [orgFilter('m'), sql.part`m.status = ${status}`];
   if (role !== undefined) where.push(sql.part`m.role = ${role}`);
@@ -43,7 +43,7 @@ export async function listMembers(
   return pageOfSearchRows(rows, limit, (row) => [row.name, row.id], toMember);
 }
 
-type MemberProfile = ResultOf<Registry['members']['profile']>;
+type MemberProfile = ResultOf<OrganizationsRegistry['members']['profile']>;
 
 /** The maximum number of projects on a profile. */
 const maxProjectsOnProfile = 200;

@@ -4,7 +4,7 @@
  */
 import { CursorId, type Db, decodeCursor, pageOfRows, sql } from '@muster/driver';
 import { type ParamsOf, type Passkey } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type Caller } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
 import { z } from 'zod';
@@ -31,7 +31,7 @@ const Cursor = z.tuple([CursorId]);
 export async function listPasskeys(
   db: Db,
   { memberId }: Caller,
-  { limit, cursor }: ParamsOf<Registry['passkeys']['list']>,
+  { limit, cursor }: ParamsOf<OrganizationsRegistry['passkeys']['list']>,
 ): Promise<{ items: Passkey[]; nextCursor: string | null }> {
   const [after = null] = decodeCursor(cursor, Cursor) ?? [];
   const rows = await db.all(
@@ -45,7 +45,7 @@ export async function listPasskeys(
 export async function renamePasskey(
   db: Db,
   { memberId }: Caller,
-  { passkeyId, name }: ParamsOf<Registry['passkeys']['rename']>,
+  { passkeyId, name }: ParamsOf<OrganizationsRegistry['passkeys']['rename']>,
 ): Promise<Passkey> {
   const row = await db.get(
     sql<PersonPasskeyRow>`select k.id, k.name, k.is_synced, k.created_at, k.last_used_at

@@ -4,7 +4,7 @@
  */
 import { CursorId, type Db, decodeCursor, pageOfRows, sql } from '@muster/driver';
 import { notFound, type ParamsOf, type Session } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 
@@ -34,7 +34,7 @@ const Cursor = z.tuple([CursorId]);
 export async function listSessions(
   db: Db,
   { memberId, tokenId }: Caller,
-  { limit, cursor }: ParamsOf<Registry['sessions']['list']>,
+  { limit, cursor }: ParamsOf<OrganizationsRegistry['sessions']['list']>,
 ): Promise<{ items: Session[]; nextCursor: string | null }> {
   const [before = null] = decodeCursor(cursor, Cursor) ?? [];
   const rows = await db.all(

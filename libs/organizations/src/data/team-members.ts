@@ -11,7 +11,7 @@ import {
   sql,
 } from '@muster/driver';
 import { notFound, type ParamsOf, type TeamMember } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { z } from 'zod';
 
 interface TeamMemberRow {
@@ -59,7 +59,7 @@ const Cursor = z.tuple([CursorTime, CursorId]);
 /** Lists the members of a team in pages, in the order in which they joined. */
 export async function listTeamMembers(
   db: Db,
-  { teamId, limit, cursor }: ParamsOf<Registry['teams']['members']['list']>,
+  { teamId, limit, cursor }: ParamsOf<OrganizationsRegistry['teams']['members']['list']>,
 ): Promise<{ items: TeamMember[]; nextCursor: string | null }> {
   const where = [orgFilter('tm'), sql.part`tm.team_id = ${teamId}::uuid`];
   const after = decodeCursor(cursor, Cursor);

@@ -12,7 +12,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type ParamsOf, type Subject, subjectOf, type Team, type TeamRole } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type Caller } from '@muster/runtime';
 import { containsPattern } from '@muster/tenancy';
 import { z } from 'zod';
@@ -48,7 +48,7 @@ const Cursor = z.tuple([CursorText]);
 /** Lists the organization's teams in pages, by name. */
 export async function listTeams(
   db: Db,
-  { query: text, limit, cursor }: ParamsOf<Registry['teams']['list']>,
+  { query: text, limit, cursor }: ParamsOf<OrganizationsRegistry['teams']['list']>,
 ): Promise<{ items: Team[]; nextCursor: string | null }> {
   const where = [orgFilter('t')];
   const fits = text === undefined ? null : sql.part`q.name ilike ${containsPattern(text)}`;

@@ -14,7 +14,7 @@ import {
   defineView,
 } from '@muster/driver';
 import { type AccessToken, type ParamsOf, type Scope, type Token, unauthorized } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type Caller, hashToken, tokenPrefixOf } from '@muster/runtime';
 import { z } from 'zod';
 import { reachableRowsCondition } from './reach.ts';
@@ -156,7 +156,7 @@ const Cursor = z.tuple([CursorId]);
 export async function listManageableTokens(
   db: Db,
   caller: Caller,
-  { memberId, agentId, includeEnded, limit, cursor }: ParamsOf<Registry['tokens']['list']>,
+  { memberId, agentId, includeEnded, limit, cursor }: ParamsOf<OrganizationsRegistry['tokens']['list']>,
 ): Promise<{ items: AccessToken[]; nextCursor: string | null }> {
   const where = [orgFilter('t'), manageableTokensCondition(caller)];
   if (memberId !== undefined) where.push(sql.part`t.member_id = ${memberId}`);

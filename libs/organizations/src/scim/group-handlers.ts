@@ -1,7 +1,7 @@
 /** Handlers of the groups of SCIM. A group is a team. */
 import { sql } from '@muster/driver';
 import { badRequest, type ScimGroup, scimOperations } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle, type HandlerContext } from '@muster/runtime';
 import { toTeamEventSubject } from '../data/teams.ts';
 import { type GroupAttributes, readGroup, readGroupPatch } from './attributes.ts';
@@ -77,7 +77,7 @@ const update = handle(contract.update, async (context) => {
 });
 
 const deleteGroup = handle(contract.delete, async ({ params, perform }) =>
-  perform(registry.teams.delete, params),
+  perform(organizationsRegistry.teams.delete, params),
 );
 
 export const groups = { create, get, list, update, delete: deleteGroup };

@@ -1,7 +1,7 @@
 /** Handlers of the users of SCIM. A user is a member; `active: false` removes the member until the activation. */
 import { withNextVersion } from '@muster/driver';
 import { badRequest, orgRank, type OrgRole, roleTooLow, scimOperations } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { type Caller, handle } from '@muster/runtime';
 import { addMemberToTeams } from '../data/invited-into.ts';
 import {
@@ -150,7 +150,7 @@ const update = handle(contract.update, async (context) => {
   if (isDeactivated) {
     db.deferToCommit(forgetDeactivatedDuplicates(current.id, changed.email));
     db.deferToCommit(markDeactivated(current.id));
-    await context.perform(registry.members.removeMember, { memberId: current.id });
+    await context.perform(organizationsRegistry.members.removeMember, { memberId: current.id });
   }
   const hasNewAccess = isActivated || isDeactivated;
   if (fields.length === 0 && !hasNewAccess) reportNoChange();
@@ -161,7 +161,8 @@ const update = handle(contract.update, async (context) => {
 const deleteUser = handle(contract.delete, async ({ params, db, perform }) => {
   const user = await lockUser(db, params.memberId);
   db.deferToCommit(forgetUser(user.id));
-  if (user.status === 'active') await perform(registry.members.removeMember, { memberId: user.id });
+  if (user.status === 'active')
+    await perform(organizationsRegistry.members.removeMember, { memberId: user.id });
   return { deleted: true as const };
 });
 

@@ -22,6 +22,8 @@ interface OperationPlace {
   readonly verb: string;
   /** The name of the handler's constant. It differs from the verb if the verb is a reserved word. */
   readonly constant: string;
+  /** The library in libs that handles the namespace. */
+  readonly lib: string;
   readonly contractFile: string;
   /** The folder of the namespace's handlers. */
   readonly folder: string;
@@ -45,7 +47,7 @@ Next steps, which docs/adding-an-operation.md explains:
   2. Edit ${place.home}/${place.verb}.ts and ${spec}: its work, and the tests of it.
   3. If its example names records that do not exist yet, add them in libs/examples/src.
   4. npm run generate
-  5. npx nx test ${place.folder.split('/')[1] ?? ''} -- ${verbPath(place)}
+  5. npx nx test ${place.lib} -- ${verbPath(place)}
 `);
   };
 }
@@ -69,19 +71,18 @@ function completed({ name, effect, summary, description }: Partial<OperationOpti
 function placeOf(tree: Tree, name: string): OperationPlace {
   const [namespace = '', ...rest] = name.split('.');
   const [verb = '', inner] = rest.toReversed();
-  const contractFile = `libs/registry/src/namespaces/${namespace}.ts`;
-  const folders = tree
-    .children('libs')
-    .map((lib) => `libs/${lib}/src/operations/${namespace}`)
-    .filter((candidate) => tree.exists(`${candidate}/handlers.ts`));
-  const [folder] = folders;
-  if (!tree.exists(contractFile) || folder === undefined || folders.length > 1)
+  const folderIn = (lib: string): string => `libs/${lib}/src/operations/${namespace}`;
+  const libs = tree.children('libs').filter((lib) => tree.exists(`${folderIn(lib)}/handlers.ts`));
+  const [lib = ''] = libs;
+  const folder = folderIn(lib);
+  const contractFile = `libs/${lib}-registry/src/${namespace}.ts`;
+  if (!tree.exists(contractFile) || libs.length > 1)
     throw new Error(`there is no namespace ${namespace} with handlers of one lib: begin it by hand`);
   const home = inner === undefined ? folder : `${folder}/${inner}`;
   if (tree.exists(`${home}/${verb}.ts`)) throw new Error(`${name} is there already`);
   const isWord = ts.identifierToKeywordKind(ts.factory.createIdentifier(verb)) !== undefined;
   const constant = isWord ? `${verb}Operation` : verb;
-  return { namespace, inner, verb, constant, contractFile, folder, home };
+  return { namespace, inner, verb, constant, lib, contractFile, folder, home };
 }
 
 function addContract(
@@ -109,14 +110,17 @@ function addContract(
   tree.write(contractFile, withImport(text, 'z', 'zod'));
 }
 
-function addHandler(tree: Tree, { namespace, inner, verb, constant, folder, home }: OperationPlace): void {
+function addHandler(
+  tree: Tree,
+  { namespace, inner, verb, constant, lib, folder, home }: OperationPlace,
+): void {
   const path = [namespace, inner, verb].filter((part) => part !== undefined).join('.');
   tree.write(
     `${home}/${verb}.ts`,
-    `import { registry } from '@muster/registry';
+    `import { ${lib}Registry } from '@muster/${lib}-registry';
 import { handle } from '@muster/runtime';
 
-export const ${constant} = handle(registry.${path}, async ({ access }) => {
+export const ${constant} = handle(${lib}Registry.${path}, async ({ access }) => {
   const { at } = await access();
   return { at };
 });
@@ -136,7 +140,7 @@ export const ${constant} = handle(registry.${path}, async ({ access }) => {
   tree.write(file, withImport(text, `${constant} as ${alias}`, `./${inner}/${verb}.ts`));
 }
 
-function specOf({ namespace, inner }: OperationPlace, { name, effect }: OperationOptions): string {
+function specOf({ namespace, inner, lib }: OperationPlace, { name, effect }: OperationOptions): string {
   const [who, other] = effect === 'write' ? ['chloe', 'dan'] : ['dan', undefined];
   const refused =
     other === undefined
@@ -150,7 +154,7 @@ function specOf({ namespace, inner }: OperationPlace, { name, effect }: Operatio
 `;
   return `import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { ${lib}Registry } from '@muster/${lib}-registry';
 import { useWorld } from '@muster/testing';
 import { ${namespace} } from '${inner === undefined ? '.' : '..'}/handlers.ts';
 
@@ -169,7 +173,7 @@ describe('${name}', () => {
     const { orgId, ${who} } = await world.org();
     await arrangeProject(orgId);
     const answer = await ${who}.${name}({ projectId: 'WEB' });
-    expect(registry.${name}.result.parse(answer)).toEqual(answer);
+    expect(${lib}Registry.${name}.result.parse(answer)).toEqual(answer);
   });
 ${refused}
   it('tells nobody of another organization’s project', async () => {

@@ -1,5 +1,5 @@
 import { contributorRank, isDifferentCode, projectRoles, roleTooLow } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { attachmentsRegistry } from '@muster/attachments-registry';
 import { handle } from '@muster/runtime';
 import {
   attachments,
@@ -23,7 +23,7 @@ function resolveEvidenceCode(
 }
 
 export const createCreateHandler = (config: AttachmentsConfig) =>
-  handle(registry.attachments.create, async (context) => {
+  handle(attachmentsRegistry.attachments.create, async (context) => {
     const { params, targetId, caller, db, projectRank, refuse } = context;
     const { targetType, size, contentType } = params;
     const [target, rank, signing, usedBytes] = await Promise.all([

@@ -1,11 +1,11 @@
 import { leadRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { attachmentsRegistry } from '@muster/attachments-registry';
 import { handle } from '@muster/runtime';
 import { attachments, deleteAttachment, getAttachmentSubject } from '../../data/attachments.ts';
 
 // `delete` is a reserved word.
 export const deleteOperation = handle(
-  registry.attachments.delete,
+  attachmentsRegistry.attachments.delete,
   async ({ targetId, caller, db, projectRank, requireGround, emit }) => {
     const [attachment, subject, rank] = await Promise.all([
       attachments.lock(db, targetId),

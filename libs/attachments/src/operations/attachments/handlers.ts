@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type AttachmentsRegistry } from '@muster/attachments-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { type AttachmentsConfig } from './config.ts';
 import { createCreateHandler } from './create.ts';
@@ -12,4 +12,4 @@ export const createAttachmentsHandlers = (config: AttachmentsConfig) =>
     get: createGetHandler(config),
     list: createListHandler(config),
     delete: deleteOperation,
-  }) satisfies HandlersOf<Registry['attachments']>;
+  }) satisfies HandlersOf<AttachmentsRegistry['attachments']>;

@@ -1,5 +1,5 @@
 import { leadRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { attachmentsRegistry } from '@muster/attachments-registry';
 import { getVisibleProject, handle } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
 import {
@@ -11,7 +11,7 @@ import {
 import { type AttachmentsConfig, readSigning } from '../attachments/config.ts';
 
 export const createBeginHandler = (config: AttachmentsConfig) =>
-  handle(registry.exports.begin, async (context) => {
+  handle(attachmentsRegistry.exports.begin, async (context) => {
     const { params, caller, db, access, requireGround } = context;
     const { scope, projectId } = params;
     const [{ at }, project, signing] = await Promise.all([

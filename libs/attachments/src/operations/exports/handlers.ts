@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type AttachmentsRegistry } from '@muster/attachments-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { type AttachmentsConfig } from '../attachments/config.ts';
 import { createBeginHandler } from './begin.ts';
@@ -10,4 +10,4 @@ export const createExportsHandlers = (config: AttachmentsConfig) =>
     begin: createBeginHandler(config),
     get: createGet(config),
     list: createList(config),
-  }) satisfies HandlersOf<Registry['exports']>;
+  }) satisfies HandlersOf<AttachmentsRegistry['exports']>;

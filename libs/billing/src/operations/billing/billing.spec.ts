@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { billingRegistry } from '@muster/billing-registry';
 import { organizationsHandlers } from '@muster/organizations';
 import { useWorld } from '@muster/testing';
 import { calculateCost } from '../../rules/proration.ts';
@@ -86,7 +86,7 @@ describe('billing.orgEntitlement', () => {
   it('says the same as session.identity, in the shape of the contract', async () => {
     const { dan } = await world.org({ plan: 'team' });
     const answer = await dan.billing.orgEntitlement();
-    expect(registry.billing.orgEntitlement.result.parse(answer)).toEqual(answer);
+    expect(billingRegistry.billing.orgEntitlement.result.parse(answer)).toEqual(answer);
     expect(answer.entitlement).toEqual((await dan.session.identity()).entitlement);
   });
 

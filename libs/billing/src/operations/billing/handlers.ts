@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type BillingRegistry } from '@muster/billing-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { type SeatPrices } from '../../rules/prices.ts';
 import { orgEntitlement } from './orgEntitlement.ts';
@@ -13,4 +13,4 @@ export const createBillingOperationHandlers = (prices: SeatPrices) =>
     seatUsage,
     updateSeats: createUpdateSeatsHandler(prices),
     orgEntitlement,
-  }) satisfies HandlersOf<Registry['billing']>;
+  }) satisfies HandlersOf<BillingRegistry['billing']>;

@@ -1,7 +1,7 @@
 import { getEntitlement } from '@muster/organizations';
-import { registry } from '@muster/registry';
+import { billingRegistry } from '@muster/billing-registry';
 import { handle } from '@muster/runtime';
 
-export const orgEntitlement = handle(registry.billing.orgEntitlement, async ({ db }) => ({
+export const orgEntitlement = handle(billingRegistry.billing.orgEntitlement, async ({ db }) => ({
   entitlement: await getEntitlement(db),
 }));

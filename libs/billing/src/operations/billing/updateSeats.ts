@@ -1,6 +1,6 @@
 import { withNextVersion, requireVersion } from '@muster/driver';
 import { getSeats, lockSeats, planLimits } from '@muster/organizations';
-import { registry } from '@muster/registry';
+import { billingRegistry } from '@muster/billing-registry';
 import { handle } from '@muster/runtime';
 import { countMembersByRole, findLastSeatCountTime, toSeatUsage } from '../../data/seat-usage.ts';
 import {
@@ -15,7 +15,7 @@ import { type SeatPrices } from '../../rules/prices.ts';
 import { prorate } from '../../rules/proration.ts';
 
 export const createUpdateSeatsHandler = (prices: SeatPrices) =>
-  handle(registry.billing.updateSeats, async (context) => {
+  handle(billingRegistry.billing.updateSeats, async (context) => {
     const { params, caller, db, access, emit, refuse, reportNoChange } = context;
     const { seats: wanted, expectedVersion, preview } = params;
     const [seats, subscription, byRole, counted, { at }] = await Promise.all([

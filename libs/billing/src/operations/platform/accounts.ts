@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { billingRegistry } from '@muster/billing-registry';
 import { handle } from '@muster/runtime';
 import { listAccounts } from '../../data/platform-lists.ts';
 
-export const accounts = handle(registry.admin.platform.accounts, ({ params, queryAllServers }) =>
+export const accounts = handle(billingRegistry.admin.platform.accounts, ({ params, queryAllServers }) =>
   listAccounts(queryAllServers, params),
 );

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { billingRegistry } from '@muster/billing-registry';
 import { handle } from '@muster/runtime';
 import { listOrgs } from '../../data/platform-lists.ts';
 
-export const orgs = handle(registry.admin.platform.orgs, ({ params, queryAllServers }) =>
+export const orgs = handle(billingRegistry.admin.platform.orgs, ({ params, queryAllServers }) =>
   listOrgs(queryAllServers, params),
 );

@@ -1,7 +1,8 @@
-import { registry } from '@muster/registry';
+import { billingRegistry } from '@muster/billing-registry';
 import { handle } from '@muster/runtime';
 import { listSubscriptions } from '../../data/platform-lists.ts';
 
-export const subscriptions = handle(registry.admin.platform.subscriptions, ({ params, queryAllServers }) =>
-  listSubscriptions(queryAllServers, params),
+export const subscriptions = handle(
+  billingRegistry.admin.platform.subscriptions,
+  ({ params, queryAllServers }) => listSubscriptions(queryAllServers, params),
 );

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { billingRegistry } from '@muster/billing-registry';
 import { handle } from '@muster/runtime';
 import { listTeams } from '../../data/platform-lists.ts';
 
-export const teams = handle(registry.admin.platform.teams, ({ params, queryAllServers }) =>
+export const teams = handle(billingRegistry.admin.platform.teams, ({ params, queryAllServers }) =>
   listTeams(queryAllServers, params),
 );

@@ -4,7 +4,8 @@
  * shrinks.
  */
 import { type ContextSection, internalOperations } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { readRecentActivity } from './activity.ts';
 import { readContracts, readPrompts } from './agreements.ts';
 import { readAssignment, readReviewers } from './people.ts';
@@ -24,7 +25,7 @@ export const sectionReaders: { readonly [Name in ContextSection]: SectionReader<
   execution: async ({ loadExecution }) => toCompleteSection(await loadExecution()),
   deliveryGroup: async ({ performOperation, storyRef }) =>
     toCompleteSection(
-      (await performOperation(registry.deliveryGroups.getForStory, { storyId: storyRef })).group,
+      (await performOperation(deliveryRegistry.deliveryGroups.getForStory, { storyId: storyRef })).group,
     ),
   locks: async ({ loadNearbyWork }) => {
     const { locks, moreLocks } = await loadNearbyWork();
@@ -41,7 +42,7 @@ export const sectionReaders: { readonly [Name in ContextSection]: SectionReader<
   prompts: readPrompts,
   contracts: readContracts,
   policy: async ({ performOperation }) =>
-    toCompleteSection((await performOperation(registry.policy.get, {})).policy),
+    toCompleteSection((await performOperation(organizationsRegistry.policy.get, {})).policy),
   recentActivity: readRecentActivity,
   others: readOnlookers,
   readiness: readReadiness,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { maxSearchedRows, newId } from '@muster/driver';
 import { type Story } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { epics } from '../epics/handlers.ts';
@@ -45,7 +45,7 @@ describe('assignments.set', () => {
       memberId: idOf(ben),
       agentId: roboId(),
     });
-    expect(registry.assignments.set.result.parse({ assignment })).toEqual({ assignment });
+    expect(boardRegistry.assignments.set.result.parse({ assignment })).toEqual({ assignment });
     expect(assignment).toMatchObject({
       targetType: 'story',
       targetId: story.id,
@@ -94,7 +94,7 @@ describe('assignments.set', () => {
     await ana.assignments.set({ ...storyTarget(), memberId: idOf(ben) });
     for (let time = 0; time < 2; time += 1) {
       const { assignment } = await ana.assignments.set({ ...storyTarget(), memberId: null, agentId: null });
-      expect(registry.assignments.set.result.parse({ assignment })).toEqual({ assignment });
+      expect(boardRegistry.assignments.set.result.parse({ assignment })).toEqual({ assignment });
       expect(assignment).toMatchObject({ targetId: story.id, targetKey: 'WEB-1', ...nobody });
     }
     expect(await listEvents()).toMatchObject([

@@ -1,9 +1,9 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle, notFound } from '@muster/runtime';
 import { deleteAssignment, lockAssignment } from '../../data/assignments.ts';
 import { lockTarget } from '../../data/targets.ts';
 
-export const clear = handle(registry.assignments.clear, async ({ params, targetId, db, emit }) => {
+export const clear = handle(boardRegistry.assignments.clear, async ({ params, targetId, db, emit }) => {
   const { targetType } = params;
   const [target, { member, agent }] = await Promise.all([
     lockTarget(db, { targetType, targetId }),

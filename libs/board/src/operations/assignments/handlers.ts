@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { clear } from './clear.ts';
 import { listForOrg } from './listForOrg.ts';
@@ -10,4 +10,4 @@ export const assignments = {
   clear,
   listForProject,
   listForOrg,
-} satisfies HandlersOf<Registry['assignments']>;
+} satisfies HandlersOf<BoardRegistry['assignments']>;

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listAssignmentsOfOrg } from '../../data/assignments.ts';
 
-export const listForOrg = handle(registry.assignments.listForOrg, ({ params, caller, db }) =>
+export const listForOrg = handle(boardRegistry.assignments.listForOrg, ({ params, caller, db }) =>
   listAssignmentsOfOrg(db, caller, params),
 );

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listAssignmentsOfProject } from '../../data/assignments.ts';
 
-export const listForProject = handle(registry.assignments.listForProject, ({ params, targetId, db }) =>
+export const listForProject = handle(boardRegistry.assignments.listForProject, ({ params, targetId, db }) =>
   listAssignmentsOfProject(db, targetId, params),
 );

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import {
   type Assignees,
@@ -12,7 +12,7 @@ import { lockAgent, lockMember, requireParticipant } from '../../data/participan
 import { lockTarget } from '../../data/targets.ts';
 
 export const set = handle(
-  registry.assignments.set,
+  boardRegistry.assignments.set,
   async ({ params, targetId, caller, db, access, emit, refuse }) => {
     const { targetType, memberId, agentId } = params;
     const [{ at }, target, foundMember, foundAgent, current] = await Promise.all([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';
@@ -36,7 +36,7 @@ describe('boardColumns.archive', () => {
     const { story: before } = await chloe.stories.get({ storyId: b });
 
     const answer = await ana.boardColumns.archive({ columnId: from, moveStoriesToColumnId: to });
-    expect(registry.boardColumns.archive.result.parse(answer)).toEqual(answer);
+    expect(boardRegistry.boardColumns.archive.result.parse(answer)).toEqual(answer);
     expect(answer).toMatchObject({
       column: { id: from, archivedAt: expect.any(String), version: 2 },
       movedStories: 3,

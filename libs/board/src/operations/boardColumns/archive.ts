@@ -1,5 +1,5 @@
 import { type Policy, type Warning } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { badRequest, handle, type HandlerContext, notFound } from '@muster/runtime';
 import {
   type ColumnStory,
@@ -26,9 +26,9 @@ import { ranksAfter } from '../../rules/ranks.ts';
 import { canMove, findUnmetGates } from '../../rules/workflow.ts';
 import { checkWipLimit } from '../stories/room.ts';
 
-type ArchiveColumnContext = HandlerContext<typeof registry.boardColumns.archive>;
+type ArchiveColumnContext = HandlerContext<typeof boardRegistry.boardColumns.archive>;
 
-export const archive = handle(registry.boardColumns.archive, async (context) => {
+export const archive = handle(boardRegistry.boardColumns.archive, async (context) => {
   const { params, db, access, policy: askPolicy, emit, refuse } = context;
   const { columnId, moveStoriesToColumnId: targetId } = params;
   if (targetId === columnId)

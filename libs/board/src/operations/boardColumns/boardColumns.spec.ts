@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
@@ -34,7 +34,7 @@ describe('boardColumns.create', () => {
       name: ' Shipped ',
       status: 'done',
     });
-    expect(registry.boardColumns.create.result.parse({ column: end })).toEqual({ column: end });
+    expect(boardRegistry.boardColumns.create.result.parse({ column: end })).toEqual({ column: end });
     expect(end).toMatchObject({
       projectId,
       name: 'Shipped',

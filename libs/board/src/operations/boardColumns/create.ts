@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import {
   toColumnEventSubject,
@@ -10,7 +10,7 @@ import {
 import { notInProjectError } from '../../data/elsewhere.ts';
 import { findMovedColumns, maxColumns, getActiveColumns } from '../../rules/columns.ts';
 
-export const create = handle(registry.boardColumns.create, async (context) => {
+export const create = handle(boardRegistry.boardColumns.create, async (context) => {
   const { params, targetId, db, access, emit, refuse } = context;
   const { afterColumnId, ...plan } = params;
   const [{ at }, { projectId, columns }] = await Promise.all([

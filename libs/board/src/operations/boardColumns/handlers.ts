@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { archive } from './archive.ts';
 import { create } from './create.ts';
@@ -7,5 +7,5 @@ import { reorder } from './reorder.ts';
 import { update } from './update.ts';
 
 export const boardColumns = { create, list, update, reorder, archive } satisfies HandlersOf<
-  Registry['boardColumns']
+  BoardRegistry['boardColumns']
 >;

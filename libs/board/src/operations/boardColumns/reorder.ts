@@ -1,12 +1,12 @@
 import { withNextVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { lockBoard, setColumnPositions, toColumn } from '../../data/columns.ts';
 import { toProjectEventSubject, projects } from '../../data/projects.ts';
 import { sortColumnsByIds, findMovedColumns, getActiveColumns } from '../../rules/columns.ts';
 
 export const reorder = handle(
-  registry.boardColumns.reorder,
+  boardRegistry.boardColumns.reorder,
   async ({ params, targetId, db, access, emit, refuse }) => {
     const { columnIds } = params;
     const [{ at }, { columns }, project] = await Promise.all([

@@ -1,8 +1,8 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { toColumnEventSubject, boardColumns, toColumn } from '../../data/columns.ts';
 
-export const update = handle(registry.boardColumns.update, async ({ params, db, access, emit }) => {
+export const update = handle(boardRegistry.boardColumns.update, async ({ params, db, access, emit }) => {
   const { columnId, expectedVersion, ...wanted } = params;
   const [{ at }, column] = await Promise.all([access(), boardColumns.lock(db, columnId, expectedVersion)]);
   const { changed, fields } = boardColumns.change(db, column, wanted, at);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Story } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
@@ -51,7 +51,7 @@ describe('comments.create', () => {
       directedTo: people.dan.me.memberId,
       anchor: { specVersion: 1, line: 1 },
     });
-    expect(registry.comments.create.result.parse({ comment })).toEqual({ comment });
+    expect(boardRegistry.comments.create.result.parse({ comment })).toEqual({ comment });
     expect(comment).toMatchObject({
       storyId: story.id,
       parentId: null,

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle, pathNotFound } from '@muster/runtime';
 import { comments, findMentionedIds, findParentComment, toComment } from '../../data/comments.ts';
 import { findActor, requireParticipant } from '../../data/participants.ts';
@@ -7,7 +7,7 @@ import { canSeeStory, getStoryForEvents } from '../../data/story-topics.ts';
 import { findMentionedHandles } from '../../rules/mentions.ts';
 
 export const create = handle(
-  registry.comments.create,
+  boardRegistry.comments.create,
   async ({ params, targetId, caller, db, access, emit, refuse }) => {
     const { parentId, directedTo, body, anchor } = params;
     const [story, { at }, parent, addressee, mentioned] = await Promise.all([

@@ -1,5 +1,5 @@
 import { projectRank as rankOf } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle, notFound } from '@muster/runtime';
 import {
   toCommentedStoryEventSubject,
@@ -13,7 +13,7 @@ import { isAuthor } from '../../rules/comment-rights.ts';
 
 // `delete` is a reserved word.
 export const deleteOperation = handle(
-  registry.comments.delete,
+  boardRegistry.comments.delete,
   async ({ params, caller, db, access, projectRank, requireGround, emit }) => {
     const { commentId } = params;
     const [{ comment, root, hasOtherReplies }, { at }, rank] = await Promise.all([

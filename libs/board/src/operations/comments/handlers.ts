@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { create } from './create.ts';
 import { deleteOperation } from './delete.ts';
@@ -16,4 +16,4 @@ export const comments = {
   delete: deleteOperation,
   react,
   resolve,
-} satisfies HandlersOf<Registry['comments']>;
+} satisfies HandlersOf<BoardRegistry['comments']>;

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listReplies } from '../../data/comment-threads.ts';
 
-export const replies = handle(registry.comments.replies, ({ params, caller, db }) =>
+export const replies = handle(boardRegistry.comments.replies, ({ params, caller, db }) =>
   listReplies(db, caller.memberId, params),
 );

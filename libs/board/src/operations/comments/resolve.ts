@@ -1,10 +1,10 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { toCommentedStoryEventSubject, comments, lockComment, toComment } from '../../data/comments.ts';
 import { listReactions } from '../../data/reactions.ts';
 
 export const resolve = handle(
-  registry.comments.resolve,
+  boardRegistry.comments.resolve,
   async ({ params, caller, db, access, emit, refuse }) => {
     const { commentId, resolved } = params;
     const [comment, reactions, { at }] = await Promise.all([

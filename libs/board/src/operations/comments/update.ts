@@ -1,5 +1,5 @@
 import { requireVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import {
   toCommentedStoryEventSubject,
@@ -13,7 +13,7 @@ import { isAuthor } from '../../rules/comment-rights.ts';
 import { findMentionedHandles } from '../../rules/mentions.ts';
 
 export const update = handle(
-  registry.comments.update,
+  boardRegistry.comments.update,
   async ({ params, caller, db, access, requireGround, emit, refuse }) => {
     const { commentId, body, expectedVersion } = params;
     const [comment, reactions, mentioned, { at }] = await Promise.all([

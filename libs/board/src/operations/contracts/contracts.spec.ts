@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { newId } from '@muster/driver';
 import { type Contract, contractKinds, type InputOf, type Story } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
   ({ story } = await people.chloe.stories.create({ projectId: 'WEB', title: 'Sessions' }));
 });
 
-type Draft = Partial<InputOf<typeof registry.contracts.publish>>;
+type Draft = Partial<InputOf<typeof boardRegistry.contracts.publish>>;
 const publishAs = (who: PersonOf<typeof world>, content: string, draft: Draft = {}) =>
   who.contracts.publish({ projectId: 'WEB', slug: 'session-api', kind: 'typescript', content, ...draft });
 const publish = (content: string, draft?: Draft) => publishAs(people.chloe, content, draft);

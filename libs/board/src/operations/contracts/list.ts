@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listContracts } from '../../data/contracts.ts';
 
-export const list = handle(registry.contracts.list, ({ params, targetId, db }) =>
+export const list = handle(boardRegistry.contracts.list, ({ params, targetId, db }) =>
   listContracts(db, targetId, params),
 );

@@ -1,6 +1,6 @@
 import { requireVersion } from '@muster/driver';
 import { normalizeLineFeeds } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import {
   toContractEventSubject,
@@ -14,7 +14,7 @@ import {
 import { notInProjectError } from '../../data/elsewhere.ts';
 import { findContentProblem } from '../../rules/contract-content.ts';
 
-export const publish = handle(registry.contracts.publish, async (context) => {
+export const publish = handle(boardRegistry.contracts.publish, async (context) => {
   const { params, targetId, caller, db, access, emit, refuse } = context;
   // The content is checked before rows are locked, because the check can take long.
   const flaw = findContentProblem(params.kind, params.content);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';
@@ -25,7 +25,7 @@ describe('epics.create', () => {
       color: '#3366cc',
       targetDate: '2026-12-24',
     });
-    expect(registry.epics.create.result.parse({ epic })).toEqual({ epic });
+    expect(boardRegistry.epics.create.result.parse({ epic })).toEqual({ epic });
     expect(epic).toMatchObject({
       projectId,
       title: 'Sign-in',

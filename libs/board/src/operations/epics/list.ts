@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listEpics } from '../../data/epics.ts';
 
-export const list = handle(registry.epics.list, ({ params, targetId, db }) =>
+export const list = handle(boardRegistry.epics.list, ({ params, targetId, db }) =>
   listEpics(db, targetId, params),
 );

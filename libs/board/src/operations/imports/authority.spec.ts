@@ -1,7 +1,7 @@
 /** Tests that an import gives its caller no additional rights. It bypasses no gate and acts for no other member. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { boardHandlers } from '../../index.ts';
@@ -9,7 +9,7 @@ import { boardHandlers } from '../../index.ts';
 const world = useWorld(boardHandlers);
 let people: PeopleOf<typeof world>;
 
-type Item = InputOf<typeof registry.imports.put>['items'][number];
+type Item = InputOf<typeof boardRegistry.imports.put>['items'][number];
 
 beforeEach(async () => {
   people = await world.org({ policy: { requiredApprovals: 1, requireSpecToStart: true } });

@@ -1,9 +1,9 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { isProjectEmpty } from '../../data/import-archive.ts';
 import { toImportEventSubject, imports, toImport } from '../../data/imports.ts';
 
-export const begin = handle(registry.imports.begin, async ({ params, caller, db, access, emit }) => {
+export const begin = handle(boardRegistry.imports.begin, async ({ params, caller, db, access, emit }) => {
   const { at, projectId } = await access();
   if (projectId === null) throw new Error('the authorization check did not find the project');
   const intoEmptyProject = params.provider === 'muster' && (await isProjectEmpty(db, projectId));

@@ -1,5 +1,5 @@
 import { type Db } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { lockImportBoard } from '../../data/import-board.ts';
 import { deleteColumns, findBoardColumns } from '../../data/import-archive.ts';
@@ -14,7 +14,7 @@ import { planParents } from '../../rules/import-parents.ts';
 /** The maximum number of unresolved dependencies in the answer. No one would read a longer list. */
 const maxUnresolvedDependencies = 200;
 
-export const finish = handle(registry.imports.finish, async ({ targetId, db, access, emit, refuse }) => {
+export const finish = handle(boardRegistry.imports.finish, async ({ targetId, db, access, emit, refuse }) => {
   const [{ at }, current] = await Promise.all([access(), imports.lock(db, targetId)]);
   if (current.state === 'reverted') throw refuse('already_resolved', { state: current.state });
   if (current.state === 'finished') return { import: toImport(current), leftOut: [], parentsLeftOut: [] };

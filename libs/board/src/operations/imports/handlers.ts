@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { begin } from './begin.ts';
 import { finish } from './finish.ts';
@@ -7,4 +7,4 @@ import { list } from './list.ts';
 import { put } from './put.ts';
 import { undo } from './undo.ts';
 
-export const imports = { begin, put, finish, get, list, undo } satisfies HandlersOf<Registry['imports']>;
+export const imports = { begin, put, finish, get, list, undo } satisfies HandlersOf<BoardRegistry['imports']>;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { allOf } from '../../../test/importing.ts';
@@ -12,7 +12,7 @@ let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let importId: string;
 
-type Item = InputOf<typeof registry.imports.put>['items'][number];
+type Item = InputOf<typeof boardRegistry.imports.put>['items'][number];
 
 beforeEach(async () => {
   people = await world.org();

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listImports } from '../../data/imports.ts';
 
-export const list = handle(registry.imports.list, ({ params, targetId, db }) =>
+export const list = handle(boardRegistry.imports.list, ({ params, targetId, db }) =>
   listImports(db, targetId, params),
 );

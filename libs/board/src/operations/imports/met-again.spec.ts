@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { boardHandlers } from '../../index.ts';
@@ -11,7 +11,7 @@ const world = useWorld(boardHandlers);
 let people: PeopleOf<typeof world>;
 let importId: string;
 
-type Item = InputOf<typeof registry.imports.put>['items'][number];
+type Item = InputOf<typeof boardRegistry.imports.put>['items'][number];
 
 beforeEach(async () => {
   people = await world.org();

@@ -1,5 +1,5 @@
 import { badRequest, type ImportInput, type ImportItem, issueAt, orgRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { isAdmin } from '@muster/organizations';
 import { findMembersByEmail, findStoriesByExternalId, lockImportBoard } from '../../data/import-board.ts';
@@ -56,7 +56,7 @@ async function putItems(
   return { results, importedItems: [...stories.notes, ...comments.importedItems] };
 }
 
-export const put = handle(registry.imports.put, async (context) => {
+export const put = handle(boardRegistry.imports.put, async (context) => {
   const { params, targetId, caller, db, access, emit, refuse, policy: askPolicy } = context;
   const { items, theirs } = params;
   const [{ at, actingRole }, current, policy] = await Promise.all([

@@ -1,5 +1,5 @@
 import { deleteUnusedAgents, deleteUnusedTeams, isAdmin } from '@muster/organizations';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { disableStoryCountTriggers } from '../../data/counts.ts';
 import { lockImportBoard } from '../../data/import-board.ts';
@@ -10,7 +10,7 @@ import { toImportEventSubject, imports, toImport } from '../../data/imports.ts';
 /** The maximum number of kept stories in the answer. No one would read a longer list. */
 const maxListedKeptStories = 200;
 
-export const undo = handle(registry.imports.undo, async ({ targetId, caller, db, access, emit }) => {
+export const undo = handle(boardRegistry.imports.undo, async ({ targetId, caller, db, access, emit }) => {
   const [{ at, actingRole }, current] = await Promise.all([access(), imports.lock(db, targetId)]);
   if (current.state === 'reverted') return { import: toImport(current), removed: 0, kept: [] };
 

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { type InputOf, type Story } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type PersonOf, useWorld } from '@muster/testing';
 import fc from 'fast-check';
 import { arrangeBoard } from '../../../test/board.ts';
@@ -13,7 +13,7 @@ import { boardHandlers } from '../../index.ts';
 
 const world = useWorld(boardHandlers);
 
-type Item = InputOf<typeof registry.plans.apply>['items'][number];
+type Item = InputOf<typeof boardRegistry.plans.apply>['items'][number];
 
 const refs = ['a', 'b', 'c', 'd'];
 /** The values of a field. There are few, so that the plan and a person often choose the same one. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';
@@ -12,7 +12,7 @@ let people: PeopleOf<typeof world>;
 let board: TestBoard;
 let ana: PersonOf<typeof world>;
 
-type ApplyParams = InputOf<typeof registry.plans.apply>;
+type ApplyParams = InputOf<typeof boardRegistry.plans.apply>;
 type Item = ApplyParams['items'][number];
 
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { maxPlanEpics, maxPlanItems } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { assignStoryIds, loadPlan, type LoadedPlan, resolveReferences } from './load-plan.ts';
 import { planEpics } from './plan-epics.ts';
@@ -7,7 +7,7 @@ import { openStoriesAfter, orderPlan, requireNoCycle, requireOneLevel } from './
 import { planStories, type PlannedStory } from './plan-stories.ts';
 import { writePlan } from './write-plan.ts';
 
-export const apply = handle(registry.plans.apply, async (context) => {
+export const apply = handle(boardRegistry.plans.apply, async (context) => {
   const { params, reportNoChange } = context;
   const loaded = await loadPlan(context);
   const epicsOfPlan = planEpics(loaded);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { boardHandlers } from '../../index.ts';
@@ -10,7 +10,7 @@ const world = useWorld(boardHandlers);
 let people: PeopleOf<typeof world>;
 let ana: PersonOf<typeof world>;
 
-type ApplyParams = InputOf<typeof registry.plans.apply>;
+type ApplyParams = InputOf<typeof boardRegistry.plans.apply>;
 type Item = ApplyParams['items'][number];
 
 beforeEach(async () => {
@@ -75,7 +75,7 @@ describe('plans.get and plans.list', () => {
   it('find a plan only by its own project', async () => {
     const { plan } = await apply(threeItems, { epics });
     await arrangeBoard(world, people.orgId, { key: 'APP' });
-    const lookUp = (params: InputOf<typeof registry.plans.get>) => ana.plans.get(params);
+    const lookUp = (params: InputOf<typeof boardRegistry.plans.get>) => ana.plans.get(params);
     await expect(lookUp({ projectId: 'APP', planRef: 'launch' })).rejects.toMatchObject(
       refused('not_found', { path: 'planRef' }),
     );

@@ -1,5 +1,5 @@
 import { type StoryPlanEntry } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle, withPathOnNotFound } from '@muster/runtime';
 import { findOpenStories } from '../../data/plan-stories.ts';
 import { findPlanEntries, getPlan, planCondition, type PlanEntryRow, toStoryPlan } from '../../data/plans.ts';
@@ -12,7 +12,7 @@ const toEntry = (row: PlanEntryRow, refs: ReadonlyMap<string, string>): StoryPla
   dependsOn: row.blockers.map(({ id, key }) => refs.get(id) ?? key),
 });
 
-export const get = handle(registry.plans.get, async ({ params, targetId, db }) => {
+export const get = handle(boardRegistry.plans.get, async ({ params, targetId, db }) => {
   const condition = planCondition(params, targetId);
   const [plan, entries, openStories] = await Promise.all([
     withPathOnNotFound(params.planRef === undefined ? 'planId' : 'planRef', getPlan(db, condition)),

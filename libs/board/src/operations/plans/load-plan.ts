@@ -1,7 +1,7 @@
 /** Reads and locks everything that a plan depends on, and resolves the references of its items. */
 import { newId } from '@muster/driver';
 import { isUuid, parseStoryRef, type KeptField } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type HandlerContext, pathNotFound } from '@muster/runtime';
 import { findStories } from '../../data/blockers.ts';
 import { notInProjectError } from '../../data/elsewhere.ts';
@@ -17,7 +17,7 @@ import { findPlanByRef, findPlanItemsByRef, type PlanItemRow } from '../../data/
 import { findReviewsByStoryIds } from '../../data/reviews.ts';
 import { keepField } from '../../rules/plan-decisions.ts';
 
-export type ApplyContext = HandlerContext<typeof registry.plans.apply>;
+export type ApplyContext = HandlerContext<typeof boardRegistry.plans.apply>;
 
 /** Locks in the common order: counters, columns, stories, epics. Calls that apply plans to one project run one after the other. */
 export async function loadPlan(context: ApplyContext) {

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { getLeadStatus } from '../../data/project-leads.ts';
 import { findTeamRole, lockTeam, setTeamRole } from '../../data/project-teams.ts';
@@ -6,7 +6,7 @@ import { toProjectEventSubject, projects } from '../../data/projects.ts';
 import { wouldLoseLastLead } from '../../rules/project-roles.ts';
 
 export const assignTeam = handle(
-  registry.projects.assignTeam,
+  boardRegistry.projects.assignTeam,
   async ({ params, targetId, db, access, emit, refuse }) => {
     const { teamId, role } = params;
     const [project, team, given, leads, { at }] = await Promise.all([

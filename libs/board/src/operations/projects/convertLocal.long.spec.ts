@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { useWorld } from '@muster/testing';
 import { noWorkHandlers } from '../../../test/board.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';
@@ -8,7 +8,7 @@ import { projects } from './handlers.ts';
 
 const world = useWorld({ projects, inside: noWorkHandlers });
 
-type Board = InputOf<typeof registry.projects.convertLocal>;
+type Board = InputOf<typeof boardRegistry.projects.convertLocal>;
 
 /** Refuses statements that could exceed the statement timeout on a busy server: many rows, or long texts. */
 const refuseLargeStatements = async () => {

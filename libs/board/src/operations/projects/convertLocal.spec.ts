@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { type InputOf } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { useWorld } from '@muster/testing';
 import { noWorkHandlers } from '../../../test/board.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';
@@ -13,7 +13,7 @@ import { projects } from './handlers.ts';
 
 const world = useWorld({ projects, boardColumns, epics, stories, storySpec, inside: noWorkHandlers });
 
-type Board = InputOf<typeof registry.projects.convertLocal>;
+type Board = InputOf<typeof boardRegistry.projects.convertLocal>;
 
 const tools: Board = {
   localProjectId: 'laptop-1/tools',
@@ -68,7 +68,9 @@ describe('projects.convertLocal', () => {
   it('brings epics, stories and specs in, numbered in the order given', async () => {
     const { orgId, robo, chloe } = await world.org();
     const answer = await robo.projects.convertLocal(tools);
-    expect(registry.projects.convertLocal.result.shape.project.parse(answer.project)).toEqual(answer.project);
+    expect(boardRegistry.projects.convertLocal.result.shape.project.parse(answer.project)).toEqual(
+      answer.project,
+    );
     const { project, mapping } = answer;
     expect(project).toMatchObject({
       key: 'TOOLS',

@@ -1,5 +1,5 @@
 import { leadRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { badRequest, handle } from '@muster/runtime';
 import { boardColumns } from '../../data/columns.ts';
 import { buildConversion, writeConversion } from '../../data/conversion.ts';
@@ -16,7 +16,7 @@ import { defaultColumns } from '../../rules/columns.ts';
 import { conversionIssues } from '../../rules/conversion.ts';
 
 export const convertLocal = handle(
-  registry.projects.convertLocal,
+  boardRegistry.projects.convertLocal,
   async ({ params, caller, db, access, emit, refuse }) => {
     const { localProjectId, columns: wanted = defaultColumns } = params;
     const issues = conversionIssues(params, wanted);

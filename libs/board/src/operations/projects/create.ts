@@ -1,5 +1,5 @@
 import { leadRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { boardColumns, toColumn } from '../../data/columns.ts';
 import { insertNewProject } from '../../data/new-project.ts';
@@ -8,7 +8,7 @@ import { toProjectEventSubject, projects, toProject } from '../../data/projects.
 import { defaultColumns } from '../../rules/columns.ts';
 
 export const create = handle(
-  registry.projects.create,
+  boardRegistry.projects.create,
   async ({ params, caller, db, access, emit, refuse }) => {
     const [{ at }, room] = await Promise.all([access(), lockProjectUsage(db)]);
     if (isProjectLimitReached(room)) throw refuse('limit_exceeded', { ...room });

@@ -1,5 +1,5 @@
 import { internalOperations } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { lockBoard } from '../../data/columns.ts';
@@ -7,7 +7,7 @@ import { toProjectEventSubject, deleteProject, getVisibleProject } from '../../d
 
 // `delete` is a reserved word.
 export const deleteOperation = handle(
-  registry.projects.delete,
+  boardRegistry.projects.delete,
   async ({ params, caller, db, emit, refuse, perform }) => {
     const projectId = projectIdSql(params.projectId);
     const [{ columns, canceledStories }, project] = await Promise.all([

@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { accessRequests } from './accessRequests/handlers.ts';
 import { assignTeam } from './assignTeam.ts';
@@ -31,4 +31,4 @@ export const projects = {
   teams: { list: listTeams },
   requestAccess,
   accessRequests,
-} satisfies Omit<HandlersOf<Registry['projects']>, 'conflicts'>;
+} satisfies HandlersOf<BoardRegistry['projects']>;

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listProjects } from '../../data/projects.ts';
 
-export const list = handle(registry.projects.list, ({ params, caller, db }) =>
+export const list = handle(boardRegistry.projects.list, ({ params, caller, db }) =>
   listProjects(db, caller, params),
 );

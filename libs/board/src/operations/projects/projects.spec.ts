@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { storyStatuses } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { useWorld } from '@muster/testing';
 import { arrangeBoard, noWorkHandlers } from '../../../test/board.ts';
 import { epics } from '../epics/handlers.ts';
@@ -19,7 +19,7 @@ describe('projects.create', () => {
   it('makes a project with the usual board, and its creator the lead', async () => {
     const { orgId, chloe, dan } = await world.org();
     const made = await chloe.projects.create({ key: 'WEB', name: ' Web site ' });
-    expect(registry.projects.create.result.parse(made)).toEqual(made);
+    expect(boardRegistry.projects.create.result.parse(made)).toEqual(made);
     expect(made.project).toMatchObject({
       key: 'WEB',
       name: 'Web site',

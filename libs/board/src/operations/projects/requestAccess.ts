@@ -1,5 +1,5 @@
 import { projectRank, projectRoles } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import {
@@ -12,7 +12,7 @@ import {
 import { toProjectEventSubject, projects } from '../../data/projects.ts';
 
 export const requestAccess = handle(
-  registry.projects.requestAccess,
+  boardRegistry.projects.requestAccess,
   async ({ params, caller, db, access, emit, refuse }) => {
     const { role } = params;
     const { memberId } = caller;

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle, notFound } from '@muster/runtime';
 import { getLeadStatus } from '../../data/project-leads.ts';
 import { deleteTeamRole, findTeamRole } from '../../data/project-teams.ts';
@@ -6,7 +6,7 @@ import { toProjectEventSubject, projects } from '../../data/projects.ts';
 import { wouldLoseLastLead } from '../../rules/project-roles.ts';
 
 export const unassignTeam = handle(
-  registry.projects.unassignTeam,
+  boardRegistry.projects.unassignTeam,
   async ({ params, targetId, db, emit, refuse }) => {
     const { teamId } = params;
     const [project, given, leads] = await Promise.all([

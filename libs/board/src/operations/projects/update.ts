@@ -1,12 +1,12 @@
 import { requireVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { getLeadStatus } from '../../data/project-leads.ts';
 import { setDirectProjectRole } from '../../data/project-members.ts';
 import { toProjectEventSubject, blockProjectWrites, projects, toProject } from '../../data/projects.ts';
 
 export const update = handle(
-  registry.projects.update,
+  boardRegistry.projects.update,
   async ({ params, targetId, caller, db, access, projectRank, emit, refuse }) => {
     const { projectId: _target, archived, expectedVersion, ...given } = params;
     const { memberId } = caller;

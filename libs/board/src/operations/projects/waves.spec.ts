@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { boardHandlers } from '../../index.ts';
@@ -9,7 +9,7 @@ const world = useWorld(boardHandlers);
 let people: PeopleOf<typeof world>;
 let ana: PersonOf<typeof world>;
 
-type ApplyParams = InputOf<typeof registry.plans.apply>;
+type ApplyParams = InputOf<typeof boardRegistry.plans.apply>;
 type Item = ApplyParams['items'][number];
 
 beforeEach(async () => {

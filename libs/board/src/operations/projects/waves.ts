@@ -1,11 +1,11 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { findOpenStories, findStoryKeys } from '../../data/plan-stories.ts';
 import { findPlanStoryIds } from '../../data/plans.ts';
 import { findCardsById, requireInProject } from '../../data/waves.ts';
 import { orderStories } from '../../rules/plan-graph.ts';
 
-export const waves = handle(registry.projects.waves, async ({ params, targetId, db }) => {
+export const waves = handle(boardRegistry.projects.waves, async ({ params, targetId, db }) => {
   const { epicId, planId, limit } = params;
   const [openStories, planStoryIds] = await Promise.all([
     findOpenStories(db, targetId),

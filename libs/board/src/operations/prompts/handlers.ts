@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { deleteOperation as deleteOfOrg } from './org/delete.ts';
 import { list as listOfOrg } from './org/list.ts';
@@ -10,4 +10,4 @@ import { upsert as upsertOfProject } from './project/upsert.ts';
 export const prompts = {
   org: { upsert: upsertOfOrg, delete: deleteOfOrg, list: listOfOrg },
   project: { upsert: upsertOfProject, delete: deleteOfProject, list: listOfProject },
-} satisfies HandlersOf<Registry['prompts']>;
+} satisfies HandlersOf<BoardRegistry['prompts']>;

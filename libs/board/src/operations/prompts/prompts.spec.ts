@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf, type Prompt } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { prompts } from './handlers.ts';
@@ -14,7 +14,7 @@ beforeEach(async () => {
   board = await arrangeBoard(world, people.orgId);
 });
 
-type Draft = Partial<InputOf<typeof registry.prompts.org.upsert>>;
+type Draft = Partial<InputOf<typeof boardRegistry.prompts.org.upsert>>;
 const draftOf = (draft: Draft) => ({ slug: 'start', title: 'Start', body: 'Read the spec.', ...draft });
 const upsertOrg = async (draft: Draft = {}, who: PersonOf<typeof world> = people.ben): Promise<Prompt> =>
   (await who.prompts.org.upsert(draftOf(draft))).prompt;
@@ -28,9 +28,9 @@ const upsertProject = async (draft: Draft = {}, who: PersonOf<typeof world> = pe
 const owners = ['org', 'project'] as const;
 const upsert = { org: upsertOrg, project: upsertProject };
 const list = {
-  org: (who: PersonOf<typeof world>, params: InputOf<typeof registry.prompts.org.list> = {}) =>
+  org: (who: PersonOf<typeof world>, params: InputOf<typeof boardRegistry.prompts.org.list> = {}) =>
     who.prompts.org.list(params),
-  project: (who: PersonOf<typeof world>, params: InputOf<typeof registry.prompts.org.list> = {}) =>
+  project: (who: PersonOf<typeof world>, params: InputOf<typeof boardRegistry.prompts.org.list> = {}) =>
     who.prompts.project.list({ projectId: 'WEB', ...params }),
 };
 const remove = {
@@ -282,7 +282,7 @@ describe.each(owners)('prompts.%s.list', (owner) => {
 });
 
 describe('what a project has', () => {
-  const effective = async (params: InputOf<typeof registry.prompts.org.list> = {}, projectId = 'WEB') =>
+  const effective = async (params: InputOf<typeof boardRegistry.prompts.org.list> = {}, projectId = 'WEB') =>
     people.dan.prompts.project.list({ projectId, effective: true, ...params });
   const shown = (items: readonly Prompt[]) => items.map(({ slug, scope }) => `${slug} ${scope}`);
 

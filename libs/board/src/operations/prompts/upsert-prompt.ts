@@ -1,12 +1,12 @@
 /** Creates or updates a prompt of the organization or of a project. */
 import { type IdOrSql, withNextVersion, requireVersion } from '@muster/driver';
 import { type Prompt } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { changedFields, type HandlerContext } from '@muster/runtime';
 import { toPromptEventSubject, lockOrCreatePrompt, writePrompt, toPrompt } from '../../data/prompts.ts';
 
 type UpsertPromptContext = Pick<
-  HandlerContext<typeof registry.prompts.org.upsert>,
+  HandlerContext<typeof boardRegistry.prompts.org.upsert>,
   'params' | 'caller' | 'db' | 'access' | 'emit'
 >;
 

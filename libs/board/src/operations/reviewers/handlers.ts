@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { add } from './add.ts';
 import { list } from './list.ts';
@@ -12,4 +12,4 @@ export const reviewers = {
   list,
   listForUser,
   setVerdict,
-} satisfies HandlersOf<Registry['reviewers']>;
+} satisfies HandlersOf<BoardRegistry['reviewers']>;

@@ -1,11 +1,11 @@
 import { leadRank, projectRoles } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { type Caller, forbidden, handle, notFound } from '@muster/runtime';
 import { deleteReviewer, lockReview, type ReviewRow } from '../../data/reviewers.ts';
 import { toStoryEventSubject, lockStory } from '../../data/stories.ts';
 
 export const remove = handle(
-  registry.reviewers.remove,
+  boardRegistry.reviewers.remove,
   async ({ params, targetId, caller, db, projectRank, emit }) => {
     const who = { memberId: params.memberId ?? null, agentId: params.agentId ?? null };
     const [rank, story, review] = await Promise.all([

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Story } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
@@ -38,7 +38,7 @@ describe('reviewers.add', () => {
   it('asks a member, who has said nothing yet, and says so', async () => {
     const { ben, chloe } = people;
     const { reviewer } = await chloe.reviewers.add({ storyId: 'web-1', memberId: idOf(ben) });
-    expect(registry.reviewers.add.result.parse({ reviewer })).toEqual({ reviewer });
+    expect(boardRegistry.reviewers.add.result.parse({ reviewer })).toEqual({ reviewer });
     expect(reviewer).toMatchObject({
       storyId: story.id,
       storyKey: 'WEB-1',

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Story } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
@@ -47,7 +47,7 @@ describe('reviewers.setVerdict', () => {
       verdict: 'changes_requested',
       note: 'Name the fallback.',
     });
-    expect(registry.reviewers.setVerdict.result.parse({ reviewer })).toEqual({ reviewer });
+    expect(boardRegistry.reviewers.setVerdict.result.parse({ reviewer })).toEqual({ reviewer });
     expect(reviewer).toMatchObject({
       reviewer: { kind: 'member', id: idOf(ben) },
       verdict: 'changes_requested',

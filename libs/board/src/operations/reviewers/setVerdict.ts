@@ -1,5 +1,5 @@
 import { trustedCodeReport, type CodeUnderReview } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { changedFields, forbidden, handle, notFound } from '@muster/runtime';
 import { lockReview, toReviewable, type ReviewRow, reviews, toReviewer } from '../../data/reviewers.ts';
 import { findWorkAuthors } from '../../data/reviews.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../rules/reviews.ts';
 
 export const setVerdict = handle(
-  registry.reviewers.setVerdict,
+  boardRegistry.reviewers.setVerdict,
   async ({ params, targetId, caller, db, access, policy: askPolicy, emit, refuse }) => {
     const { verdict } = params;
     // The lock on the story serializes verdicts with moves to done, which depend on them.

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { comments } from '../comments/handlers.ts';
@@ -32,7 +32,7 @@ describe('search.find', () => {
     const { comment } = await people.ana.comments.create({ storyId, body: 'Whose lanterns are these?' });
     const { projectId } = board;
     const answer = await people.ana.search.find({ query: 'lanterns' });
-    expect(registry.search.find.result.parse(answer)).toEqual(answer);
+    expect(boardRegistry.search.find.result.parse(answer)).toEqual(answer);
     const ofStory = { key: 'WEB-1', title: 'Lanterns', projectId };
     expect(answer.items).toEqual([
       { type: 'story', id: storyId, ...ofStory, snippet: '⟦Lanterns⟧', score: 0.9 },

@@ -1,11 +1,11 @@
 import { ApiError, type Policy, type Warning } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { type HandlerContext } from '@muster/runtime';
 import { findParentToClose } from '../../data/story-parents.ts';
 import { type StoryRow } from '../../data/stories.ts';
 import { isFinished } from '../../rules/workflow.ts';
 
-type CloseParentContext = Pick<HandlerContext<typeof registry.stories.reorder>, 'db' | 'perform'>;
+type CloseParentContext = Pick<HandlerContext<typeof boardRegistry.stories.reorder>, 'db' | 'perform'>;
 type Child = Pick<StoryRow, 'id' | 'parent_id' | 'status'>;
 
 /**
@@ -22,7 +22,10 @@ export async function closeParent(
   const parent = await findParentToClose(db, child);
   if (parent === undefined) return [];
   try {
-    const { warnings } = await perform(registry.stories.updateStatus, { storyId: parent.id, status: 'done' });
+    const { warnings } = await perform(boardRegistry.stories.updateStatus, {
+      storyId: parent.id,
+      status: 'done',
+    });
     return warnings.map((warning) => ({ ...warning, message: `${parent.key}: ${warning.message}` }));
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'unprocessable') throw error;

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { resolveBlockerIds, wouldCreateCycle, findStories, insertBlockers } from '../../data/blockers.ts';
 import { notInProjectError } from '../../data/elsewhere.ts';
@@ -12,7 +12,7 @@ import { rankBetween } from '../../rules/ranks.ts';
 import { isFinished, noGateFacts, findUnmetGates } from '../../rules/workflow.ts';
 import { checkWipLimit } from './room.ts';
 
-export const create = handle(registry.stories.create, async (context) => {
+export const create = handle(boardRegistry.stories.create, async (context) => {
   const { params, targetId, caller, db, access, policy: askPolicy, emit, refuse } = context;
   const { columnId, status = 'backlog', epicId, parentId, blockedBy, spec = '' } = params;
   if (status === 'canceled') throw refuse('invalid_transition', { from: null, to: status });

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { deleteStory } from '../../data/deleted-stories.ts';
 import { findLiveLease } from '../../data/live-leases.ts';
@@ -10,7 +10,7 @@ import { findOpenGroupOfStory } from '../../data/targets.ts';
 import { closeFormerParent } from './close-parent.ts';
 
 // `delete` is a reserved word.
-export const deleteOperation = handle(registry.stories.delete, async (context) => {
+export const deleteOperation = handle(boardRegistry.stories.delete, async (context) => {
   const { targetId, caller, db, policy: askPolicy, emit, refuse } = context;
   // The deletion updates the counts of the column and of canceled stories, as a move does.
   // The project's counters are locked as well, so that no other call adds a child.

@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { create } from './create.ts';
 import { deleteOperation } from './delete.ts';
@@ -32,4 +32,4 @@ export const stories = {
   listDeleted,
   updateMany,
   search,
-} satisfies HandlersOf<Registry['stories']>;
+} satisfies HandlersOf<BoardRegistry['stories']>;

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf, type StorySummary } from '@muster/contract';
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from './handlers.ts';
 
 const world = useWorld({ stories });
 
-type Params = Omit<InputOf<Registry['stories']['list']>, 'projectId' | 'view'>;
+type Params = Omit<InputOf<BoardRegistry['stories']['list']>, 'projectId' | 'view'>;
 
 let people: PeopleOf<typeof world>;
 let board: TestBoard;

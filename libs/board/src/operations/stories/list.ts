@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listStories } from '../../data/story-lists.ts';
 
-export const list = handle(registry.stories.list, ({ params, targetId, db }) =>
+export const list = handle(boardRegistry.stories.list, ({ params, targetId, db }) =>
   listStories(db, targetId, params),
 );

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listDeletedStories } from '../../data/deleted-stories.ts';
 
-export const listDeleted = handle(registry.stories.listDeleted, ({ params, targetId, db }) =>
+export const listDeleted = handle(boardRegistry.stories.listDeleted, ({ params, targetId, db }) =>
   listDeletedStories(db, targetId, params),
 );

@@ -1,6 +1,6 @@
 /** Moves a story on the board. All operations that move stories share these rules, gates and limits. */
 import { type internalOperations, type Policy, type StoryStatus, type Warning } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type HandlerContext, notFound, pathNotFound } from '@muster/runtime';
 import { notInProjectError } from '../../data/elsewhere.ts';
 import { type MoveDestination, type LockedColumn, type LockedMove, assignRank } from '../../data/ranks.ts';
@@ -16,7 +16,7 @@ import { checkWipLimit } from './room.ts';
  * inside.beginStory.
  */
 type MoveStoryContext = Pick<
-  HandlerContext<typeof registry.stories.reorder>,
+  HandlerContext<typeof boardRegistry.stories.reorder>,
   'caller' | 'db' | 'access' | 'emit' | 'perform'
 > &
   Pick<HandlerContext<typeof internalOperations.beginStory>, 'refuse'>;

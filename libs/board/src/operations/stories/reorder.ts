@@ -1,10 +1,10 @@
 import { requireVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { type MoveDestination, lockMove } from '../../data/ranks.ts';
 import { moveStory, requireDestinationExists } from './move-story.ts';
 
-export const reorder = handle(registry.stories.reorder, async (context) => {
+export const reorder = handle(boardRegistry.stories.reorder, async (context) => {
   const { params, targetId, db, policy: askPolicy } = context;
   const { columnId, beforeStoryId, afterStoryId } = params;
   let anchor: MoveDestination['anchor'];

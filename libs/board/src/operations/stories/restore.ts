@@ -1,10 +1,10 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { lockDeletedStory, lockRestoredPosition, restoreStory } from '../../data/deleted-stories.ts';
 import { getStory, toStory, toStoryEventSubject } from '../../data/stories.ts';
 import { checkWipLimit } from './room.ts';
 
-export const restore = handle(registry.stories.restore, async (context) => {
+export const restore = handle(boardRegistry.stories.restore, async (context) => {
   const { targetId, db, policy: askPolicy, emit, refuse } = context;
   const [policy, deleted] = await Promise.all([askPolicy(), lockDeletedStory(db, targetId)]);
   if (deleted.is_number_taken) throw refuse('already_exists');

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf } from '@muster/contract';
-import { type Registry, registry } from '@muster/registry';
+import { type BoardRegistry, boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
@@ -10,7 +10,7 @@ import { stories } from './handlers.ts';
 
 const world = useWorld({ stories, assignments });
 
-type Params = InputOf<Registry['stories']['search']>;
+type Params = InputOf<BoardRegistry['stories']['search']>;
 
 let people: PeopleOf<typeof world>;
 let web: TestBoard;
@@ -55,7 +55,7 @@ describe('stories.search', () => {
     for (const board of [web, app, hiddenBoard, archivedBoard]) await createStory(board);
     await archive(archivedBoard);
     const answer = await people.chloe.stories.search({});
-    expect(registry.stories.search.result.parse(answer)).toEqual(answer);
+    expect(boardRegistry.stories.search.result.parse(answer)).toEqual(answer);
     expect(answer.items.map(({ key }) => key)).toEqual(['APP-1', 'WEB-1']);
     const [card] = (await people.chloe.stories.list({ projectId: 'APP', view: 'card' })).items;
     expect(answer.items[0]).toEqual(card);

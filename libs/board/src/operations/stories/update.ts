@@ -1,5 +1,5 @@
 import { requireVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { replaceNull, handle } from '@muster/runtime';
 import {
   resolveBlockerIds,
@@ -22,7 +22,7 @@ import {
 } from '../../data/story-parents.ts';
 import { closeFormerParent } from './close-parent.ts';
 
-export const update = handle(registry.stories.update, async (context) => {
+export const update = handle(boardRegistry.stories.update, async (context) => {
   const { params, targetId, db, access, policy: askPolicy, emit, refuse } = context;
   const { storyId: _target, blocked, epicId, parentId, expectedVersion, ...plain } = params;
   const blockedBy = replaceNull(plain.blockedBy, []);

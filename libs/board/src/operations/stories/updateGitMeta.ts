@@ -1,9 +1,9 @@
 import { applyReportedCode, trustedCodeReport, noReportedCode } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { withCanonicalPullRequest, mergeReportedGit, handle } from '@muster/runtime';
 import { toStoryEventSubject, lockStory, stories, toStory } from '../../data/stories.ts';
 
-export const updateGitMeta = handle(registry.stories.updateGitMeta, async (context) => {
+export const updateGitMeta = handle(boardRegistry.stories.updateGitMeta, async (context) => {
   const { params, targetId, db, access, policy: askPolicy, emit } = context;
   const [{ at }, story, policy] = await Promise.all([access(), lockStory(db, targetId), askPolicy()]);
   const { git, fields } = mergeReportedGit(story.git, await withCanonicalPullRequest(context, params.git));

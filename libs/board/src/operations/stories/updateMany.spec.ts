@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf, type Story } from '@muster/contract';
-import { type Registry, registry } from '@muster/registry';
+import { type BoardRegistry, boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
@@ -12,7 +12,7 @@ import { stories } from './handlers.ts';
 
 const world = useWorld({ stories, assignments, epics, projects, storySpec });
 
-type Params = InputOf<Registry['stories']['updateMany']>;
+type Params = InputOf<BoardRegistry['stories']['updateMany']>;
 
 let people: PeopleOf<typeof world>;
 let board: TestBoard;
@@ -56,7 +56,7 @@ describe('stories.updateMany', () => {
         removeLabels: ['old', 'KEPT'],
       },
     });
-    expect(registry.stories.updateMany.result.parse(answer)).toEqual(answer);
+    expect(boardRegistry.stories.updateMany.result.parse(answer)).toEqual(answer);
     expect(answer.results).toEqual([changed(two, 2), changed(one, 2)]);
     expect(await read(one.id)).toMatchObject({
       ...{ priority: 'high', dueDate: '2027-01-31', labels: ['kept', 'new'] },

@@ -1,6 +1,6 @@
 import { requireVersion } from '@muster/driver';
 import { maxLabels } from '@muster/contract';
-import { registry, updateOneOfMany } from '@muster/registry';
+import { boardRegistry, updateOneOfMany } from '@muster/board-registry';
 import { handle, handleBatch } from '@muster/runtime';
 import { lockAssignment } from '../../data/assignments.ts';
 import { lockMove } from '../../data/ranks.ts';
@@ -22,17 +22,21 @@ const updateOne = handle(updateOneOfMany, async (context) => {
   requireVersion(before, expectedVersions[storyId] ?? expectedVersions[before.id]);
   let { version } = before;
   if (status !== undefined) {
-    const { story } = await perform(registry.stories.updateStatus, { storyId, status, columnId });
+    const { story } = await perform(boardRegistry.stories.updateStatus, { storyId, status, columnId });
     version = story.version;
   } else if (columnId !== undefined && columnId !== before.column_id) {
-    const { story } = await perform(registry.stories.reorder, { storyId, columnId });
+    const { story } = await perform(boardRegistry.stories.reorder, { storyId, columnId });
     version = story.version;
   }
 
   const labels = addAndRemoveLabels(before.labels, addLabels, removeLabels);
   if (labels.length > maxLabels) throw refuse('limit_exceeded', { limit: maxLabels, used: labels.length });
   if (labels !== before.labels || Object.values(fields).some((value) => value !== undefined)) {
-    const { story } = await perform(registry.stories.update, { storyId, ...fields, labels: [...labels] });
+    const { story } = await perform(boardRegistry.stories.update, {
+      storyId,
+      ...fields,
+      labels: [...labels],
+    });
     version = story.version;
   }
 
@@ -40,7 +44,7 @@ const updateOne = handle(updateOneOfMany, async (context) => {
   if (isAssignment) {
     const target = { targetType: 'story', targetId: before.id } as const;
     const { member, agent } = await lockAssignment(db, target);
-    const { assignment } = await perform(registry.assignments.set, {
+    const { assignment } = await perform(boardRegistry.assignments.set, {
       ...{ targetType: 'story', targetId: storyId, memberId: assigneeId, agentId },
     });
     isReassigned = assignment.member?.id !== member?.id || assignment.agent?.id !== agent?.id;
@@ -52,7 +56,7 @@ const updateOne = handle(updateOneOfMany, async (context) => {
   return { story: { storyId: before.id, outcome, reason: null, message: null, version } };
 });
 
-export const updateMany = handleBatch(registry.stories.updateMany, {
+export const updateMany = handleBatch(boardRegistry.stories.updateMany, {
   item: updateOne,
   split: ({ storyIds, set, expectedVersions }) =>
     storyIds.map((storyId) => ({ storyId, set, expectedVersions })),

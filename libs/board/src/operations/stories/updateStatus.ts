@@ -1,11 +1,11 @@
 import { requireVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { lockMove } from '../../data/ranks.ts';
 import { toStory } from '../../data/stories.ts';
 import { moveStory, requireDestinationExists } from './move-story.ts';
 
-export const updateStatus = handle(registry.stories.updateStatus, async (context) => {
+export const updateStatus = handle(boardRegistry.stories.updateStatus, async (context) => {
   const { params, targetId, db, policy: askPolicy } = context;
   const { status, columnId, expectedVersion } = params;
   const to = { status, columnId };

@@ -1,10 +1,10 @@
 import { toUpstream } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { changedFields, handle } from '@muster/runtime';
 import { toStoryEventSubject, lockStory, stories, toStory } from '../../data/stories.ts';
 
 export const updateUpstream = handle(
-  registry.stories.updateUpstream,
+  boardRegistry.stories.updateUpstream,
   async ({ params, targetId, db, access, emit }) => {
     const [{ at }, story] = await Promise.all([access(), lockStory(db, targetId)]);
     const upstream = params.upstream && toUpstream(params.upstream);

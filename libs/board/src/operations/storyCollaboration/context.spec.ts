@@ -9,7 +9,8 @@ import {
   type Story,
   StoryContext,
 } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { organizationsHandlers } from '@muster/organizations';
 import { handle } from '@muster/runtime';
 import { withTestTimeouts, type PeopleOf, useWorld } from '@muster/testing';
@@ -38,7 +39,7 @@ const world = useWorld({
   // The answers of delivery for a story without work and without a group. Specs of the API test other
   // answers.
   deliveryExecutions: {
-    getForTarget: handle(registry.deliveryExecutions.getForTarget, async () => ({ execution: null })),
+    getForTarget: handle(deliveryRegistry.deliveryExecutions.getForTarget, async () => ({ execution: null })),
   },
   inside: {
     workAround: handle(internalOperations.workAround, async () => ({
@@ -52,7 +53,7 @@ const world = useWorld({
     })),
   },
   deliveryGroups: {
-    getForStory: handle(registry.deliveryGroups.getForStory, async () => ({ group: null })),
+    getForStory: handle(deliveryRegistry.deliveryGroups.getForStory, async () => ({ group: null })),
   },
 });
 
@@ -65,7 +66,7 @@ beforeEach(async () => {
   ({ story } = await people.chloe.stories.create({ projectId: 'WEB', title: 'Passkeys', status: 'ready' }));
 });
 
-type ContextParams = Partial<InputOf<typeof registry.storyCollaboration.context>>;
+type ContextParams = Partial<InputOf<typeof boardRegistry.storyCollaboration.context>>;
 const readContext = (asked: ContextParams = {}, who = people.dan) =>
   who.storyCollaboration.context({ storyId: story.id, ...asked });
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

@@ -4,14 +4,15 @@ import {
   contextSections,
   internalOperations,
 } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { type ContextScope, type SectionReader } from '../../data/context/scope.ts';
 import { sectionReaders } from '../../data/context/sections.ts';
 import { contextCuts } from '../../rules/context-cuts.ts';
 import { fitSectionsToBytes } from '../../rules/fit-bytes.ts';
 
-export const context = handle(registry.storyCollaboration.context, async (call) => {
+export const context = handle(boardRegistry.storyCollaboration.context, async (call) => {
   const { include = contextSections, maxBytes, storyId } = call.params;
   let asked: ReturnType<typeof call.policy> | undefined;
   let around: ReturnType<ContextScope['loadNearbyWork']> | undefined;
@@ -27,7 +28,7 @@ export const context = handle(registry.storyCollaboration.context, async (call) 
     loadPolicy: () => (asked ??= call.policy()),
     loadExecution: () =>
       (work ??= call
-        .perform(registry.deliveryExecutions.getForTarget, { targetType: 'story', targetId: storyId })
+        .perform(deliveryRegistry.deliveryExecutions.getForTarget, { targetType: 'story', targetId: storyId })
         .then(({ execution }) => execution)),
     loadNearbyWork: () => (around ??= call.perform(internalOperations.workAround, { storyId })),
   };

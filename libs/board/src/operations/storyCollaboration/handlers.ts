@@ -1,5 +1,5 @@
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { context } from './context.ts';
 
-export const storyCollaboration = { context } satisfies HandlersOf<Registry['storyCollaboration']>;
+export const storyCollaboration = { context } satisfies HandlersOf<BoardRegistry['storyCollaboration']>;

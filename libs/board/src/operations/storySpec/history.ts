@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listSpecVersions } from '../../data/specs.ts';
 
-export const history = handle(registry.storySpec.history, ({ params, targetId, db }) =>
+export const history = handle(boardRegistry.storySpec.history, ({ params, targetId, db }) =>
   listSpecVersions(db, targetId, params),
 );

@@ -1,10 +1,10 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { getSpec, nextSpecRow, insertSpecVersion, toSpec } from '../../data/specs.ts';
 import { toStoryEventSubject, lockStory, stories } from '../../data/stories.ts';
 
 export const restore = handle(
-  registry.storySpec.restore,
+  boardRegistry.storySpec.restore,
   async ({ params, targetId, caller, db, access, emit }) => {
     const { actor } = caller;
     const [story, current, old, { at }] = await Promise.all([

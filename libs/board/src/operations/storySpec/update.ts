@@ -1,12 +1,12 @@
 import { requireVersion } from '@muster/driver';
 import { normalizeLineFeeds } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { getSpec, nextSpecRow, insertSpecVersion, toSpec } from '../../data/specs.ts';
 import { toStoryEventSubject, lockStory, stories } from '../../data/stories.ts';
 
 export const update = handle(
-  registry.storySpec.update,
+  boardRegistry.storySpec.update,
   async ({ params, targetId, caller, db, access, emit }) => {
     const { actor } = caller;
     const [story, current, { at }] = await Promise.all([

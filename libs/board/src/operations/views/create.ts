@@ -1,5 +1,5 @@
 import { leadRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { getVisibleProject, handle } from '@muster/runtime';
 import {
   getOwner,
@@ -11,7 +11,7 @@ import {
 } from '../../data/views.ts';
 
 export const create = handle(
-  registry.views.create,
+  boardRegistry.views.create,
   async ({ params, caller, db, access, requireGround, refuse }) => {
     const { projectId, ...fields } = params;
     requireWithinToken(caller, params);

@@ -1,10 +1,10 @@
 import { leadRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { deleteView, lockView, requireWithinToken } from '../../data/views.ts';
 
 export const deleteOperation = handle(
-  registry.views.delete,
+  boardRegistry.views.delete,
   async ({ params, caller, db, requireGround }) => {
     const view = await lockView(db, caller, params.viewId);
     requireWithinToken(caller, { projectId: view.project_id, shared: view.shared });

@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type BoardRegistry } from '@muster/board-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { create } from './create.ts';
 import { deleteOperation } from './delete.ts';
@@ -6,5 +6,5 @@ import { list } from './list.ts';
 import { update } from './update.ts';
 
 export const views = { create, update, delete: deleteOperation, list } satisfies HandlersOf<
-  Registry['views']
+  BoardRegistry['views']
 >;

@@ -1,10 +1,10 @@
 import { leadRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { lockView, requireFilterRecords, requireWithinToken, toView, views } from '../../data/views.ts';
 
 export const update = handle(
-  registry.views.update,
+  boardRegistry.views.update,
   async ({ params, caller, db, access, requireGround, refuse }) => {
     const { viewId, expectedVersion, ...wanted } = params;
     const [{ at }, view] = await Promise.all([

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf, type ProjectRole, type View } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { maxViewsOfMember } from '../../data/views.ts';
@@ -16,7 +16,7 @@ beforeEach(async () => {
   board = await arrangeBoard(world, people.orgId);
 });
 
-type Draft = Partial<InputOf<typeof registry.views.create>>;
+type Draft = Partial<InputOf<typeof boardRegistry.views.create>>;
 const save = async (who: PersonOf<typeof world>, draft: Draft = {}): Promise<View> =>
   (await who.views.create({ name: 'Mine', layout: 'list', ...draft })).view;
 const namesFor = async (who: PersonOf<typeof world>, projectId?: string): Promise<string[]> =>

@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { catalog } from './catalog/handlers.ts';
 import { listActive } from './listActive.ts';
@@ -10,7 +10,6 @@ import { runs } from './runs/handlers.ts';
  * The handlers for runs and the catalog of agents. libs/organizations creates, lists and retires agents, and
  * libs/notifications has their inbox.
  */
-export const agents = { runEvent, listActive, record, catalog, runs } satisfies Omit<
-  HandlersOf<Registry['agents']>,
-  'create' | 'list' | 'retire' | 'inbox'
+export const agents = { runEvent, listActive, record, catalog, runs } satisfies HandlersOf<
+  DeliveryRegistry['agents']
 >;

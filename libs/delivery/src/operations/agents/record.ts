@@ -1,11 +1,11 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle, requireProject } from '@muster/runtime';
 import { readAgentRecords } from '../../data/agent-record.ts';
 import { daysOfRange } from '../../rules/day-range.ts';
 
 const maxDays = 366;
 
-export const record = handle(registry.agents.record, async ({ params, caller, db }) => {
+export const record = handle(deliveryRegistry.agents.record, async ({ params, caller, db }) => {
   const range = daysOfRange(params, maxDays);
   const [page] = await Promise.all([
     readAgentRecords(db, caller, { ...params, ...range }),

@@ -1,5 +1,5 @@
 import { type NewRunLogLine, type ParamsOf, RunLogStream, unauthorized } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { forbidden, handle, pathNotFound } from '@muster/runtime';
 import {
   runSubject,
@@ -14,7 +14,7 @@ import { appendRunLog, deleteDroppedLines } from '../../data/run-logs.ts';
 import { reportUsage } from '../../leases/report-usage.ts';
 import { decideRunEvent, isFinalRunState, runStateAfterEvent } from '../../rules/run-states.ts';
 
-export const runEvent = handle(registry.agents.runEvent, async (context) => {
+export const runEvent = handle(deliveryRegistry.agents.runEvent, async (context) => {
   const { params, targetId: projectId, caller, db, emit, refuse } = context;
   const { memberId } = caller;
   const agentId = params.agentId ?? caller.agentId;
@@ -76,7 +76,7 @@ function newLogLines({
   message,
   data,
   lines = [],
-}: ParamsOf<typeof registry.agents.runEvent>): readonly NewRunLogLine[] {
+}: ParamsOf<typeof deliveryRegistry.agents.runEvent>): readonly NewRunLogLine[] {
   if (kind !== 'log') return [];
   const stream = RunLogStream.catch('stdout').parse(data?.['stream']);
   return [...(message === undefined ? [] : [{ stream, message }]), ...lines];

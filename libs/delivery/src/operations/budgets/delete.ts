@@ -1,10 +1,10 @@
 import { leadRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle, notFound } from '@muster/runtime';
 import { budgetSubject, deleteBudget, lockBudget } from '../../data/budgets.ts';
 
 export const deleteOne = handle(
-  registry.budgets.delete,
+  deliveryRegistry.budgets.delete,
   async ({ params: { budgetId }, caller, db, emit, requireGround }) => {
     const budget = await lockBudget(db, caller, budgetId);
     if (budget.projectId !== null && budget.rank === 0) throw notFound();

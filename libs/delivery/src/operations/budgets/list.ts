@@ -1,10 +1,10 @@
 import { orgRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle, requireProject } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { listBudgets } from '../../data/budgets.ts';
 
-export const list = handle(registry.budgets.list, async ({ params, caller, db, access }) => {
+export const list = handle(deliveryRegistry.budgets.list, async ({ params, caller, db, access }) => {
   const { projectId } = params;
   const [{ actingRole }] = await Promise.all([
     access(),

@@ -1,11 +1,11 @@
 import { leadRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { budgetSubject, maxBudgets, setBudget } from '../../data/budgets.ts';
 import { findBudgetTarget } from '../../data/budget-targets.ts';
 
 export const set = handle(
-  registry.budgets.set,
+  deliveryRegistry.budgets.set,
   async ({ params, caller, db, emit, refuse, requireGround }) => {
     const { rank, isArchived, ...target } = await findBudgetTarget(db, caller, params);
     await requireGround(rank >= leadRank && 'projectLead');

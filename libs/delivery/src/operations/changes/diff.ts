@@ -1,6 +1,6 @@
 import { makeShortenable, shortenPage } from '@muster/driver';
 import { type Changes, isSameCommit } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import {
   findFilePatch,
@@ -56,7 +56,7 @@ function toChanges(found: ShownChanges | undefined): Changes {
   };
 }
 
-export const diff = handle(registry.changes.diff, async ({ params, targetId, db }) => {
+export const diff = handle(deliveryRegistry.changes.diff, async ({ params, targetId, db }) => {
   const { executionId, path, headSha, limit, cursor } = params;
   const execution = namedExecutionSql(executionId === undefined ? 'story' : 'execution', targetId);
   const [found, page, patch] = await Promise.all([

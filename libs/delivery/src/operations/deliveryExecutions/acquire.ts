@@ -1,10 +1,10 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { acquireTarget } from './granting.ts';
 import { reissueToken } from './reissue.ts';
 
 export const acquire = handle(
-  registry.deliveryExecutions.acquire,
+  deliveryRegistry.deliveryExecutions.acquire,
   (context) =>
     acquireTarget(context, context.params.targetType, context.targetId, {
       ...context.params,

@@ -1,5 +1,5 @@
 import { type InputOf, internalOperations, type ResultOf, type StoryStatus } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { getActivityPosition } from '@muster/tenancy';
 import { listExceededBudgets } from '../../data/exceeded-budgets.ts';
@@ -31,7 +31,7 @@ const maxSkippedStories = 20;
 const begunStatuses: StoryStatus[] = ['in_progress', 'in_review'];
 
 export const acquireNext = handle(
-  registry.deliveryExecutions.acquireNext,
+  deliveryRegistry.deliveryExecutions.acquireNext,
   async (context) => {
     const wanted: LeaseRequest = { ...context.params, takeOver: false, isTargetNamed: false };
     const { db, caller, targetId, waitForNewEvents } = context;

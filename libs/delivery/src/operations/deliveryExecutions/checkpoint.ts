@@ -1,5 +1,5 @@
 import { applyReportedCode } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { newCheckpoint } from '../../data/checkpoints.ts';
 import { changeCodeUnderReview, lockCodeUnderReview } from '../../data/code-under-review.ts';
@@ -11,7 +11,7 @@ import { compareWithTouches } from '../../rules/touches.ts';
 /** The most files that the event of a checkpoint names. */
 const maxFilesInEvent = 50;
 
-export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (context) => {
+export const checkpoint = handle(deliveryRegistry.deliveryExecutions.checkpoint, async (context) => {
   const { params, db, emit, refuse } = context;
   const { executionId, leaseToken, expectedSeq, usage, ...written } = params;
   const { headSha } = written;

@@ -6,8 +6,9 @@ import {
   type Rework,
   type UnmetMergeProof,
   unmetMergeProof,
+  updateStoryStatus,
 } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { withCanonicalUrl, handle, type HandlerContext } from '@muster/runtime';
 import { lockCodeUnderReview } from '../../data/code-under-review.ts';
 import { mightHoldLease } from '../../data/executions.ts';
@@ -26,7 +27,7 @@ import { parseLeaseToken } from '../../rules/lease-tokens.ts';
 import { compareWithTouches } from '../../rules/touches.ts';
 import { moveStoriesToDone } from './land-stories.ts';
 
-export const complete = handle(registry.deliveryExecutions.complete, async (context) => {
+export const complete = handle(deliveryRegistry.deliveryExecutions.complete, async (context) => {
   const { params, caller, db, policy: askPolicy, emit, refuse, perform } = context;
   const { executionId, leaseToken, outcome } = params;
   // The call's name contains the outcome: a retry with another outcome is a different call.
@@ -43,7 +44,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
       mightHoldLease(db, executionId, parseLeaseToken(leaseToken)),
     ]);
     if (isHolder && target.type === 'story' && target.status === 'in_progress')
-      moves = await perform(registry.stories.updateStatus, { storyId: target.id, status: 'in_review' }).then(
+      moves = await perform(updateStoryStatus, { storyId: target.id, status: 'in_review' }).then(
         () => true,
         (error: unknown) => {
           // The holder's work is done, even if its story cannot move because the target column is missing or
@@ -105,7 +106,10 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
  * a merge now.
  */
 async function landReportedMerges(
-  context: Pick<HandlerContext<typeof registry.deliveryExecutions.complete>, 'db' | 'policy' | 'perform'>,
+  context: Pick<
+    HandlerContext<typeof deliveryRegistry.deliveryExecutions.complete>,
+    'db' | 'policy' | 'perform'
+  >,
   executionId: string,
 ): Promise<void> {
   const { uncounted } = await findStoriesToComplete(context.db, executionId);

@@ -1,10 +1,10 @@
 import { makeShortenable } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { listEvents } from '../../leases/events.ts';
 
 export const eventsSince = handle(
-  registry.deliveryExecutions.eventsSince,
+  deliveryRegistry.deliveryExecutions.eventsSince,
   async ({ params, db, waitForNewEvents }) => {
     const { executionId, afterSeq, limit, waitSeconds } = params;
     const items = await listEvents(db, executionId, { afterSeq, limit });

@@ -1,10 +1,10 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { findBudgetStop, withBudgetStop } from '../../data/exceeded-budgets.ts';
 import { findExecutionForTarget, newestExecutionSql, toExecution } from '../../data/executions.ts';
 
 export const getForTarget = handle(
-  registry.deliveryExecutions.getForTarget,
+  deliveryRegistry.deliveryExecutions.getForTarget,
   async ({ params, targetId, db }) => {
     const [found, stop] = await Promise.all([
       findExecutionForTarget(db, params.targetType, targetId),

@@ -7,8 +7,9 @@ import {
   type Policy,
   projectRoles,
   type ResultOf,
+  updateStoryStatus,
 } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { type deliveryRegistry } from '@muster/delivery-registry';
 import { type ApiError, forbidden, type HandlerContext } from '@muster/runtime';
 import {
   type LockedAcquireRows,
@@ -42,7 +43,7 @@ import { writeStep } from '../../leases/write-step.ts';
 import { type AcquireDecision, decideAcquire, leaseHeldDetails, type Holder } from '../../rules/acquire.ts';
 import { leaseDurationSeconds } from '../../rules/ttl.ts';
 
-type AcquireOperation = typeof registry.deliveryExecutions.acquire;
+type AcquireOperation = typeof deliveryRegistry.deliveryExecutions.acquire;
 export type GrantContext = Pick<
   HandlerContext<AcquireOperation>,
   'caller' | 'db' | 'policy' | 'projectRank' | 'emit' | 'refuse' | 'perform'
@@ -79,7 +80,7 @@ async function startStory(
     story.status === 'in_review' &&
     (await findExecutionForTarget(db, 'story', story.id))?.execution.needs_rework === true;
   if (!movesToStart(story.status, isSentBack)) return;
-  await perform(registry.stories.updateStatus, { storyId: story.id, status: 'in_progress' });
+  await perform(updateStoryStatus, { storyId: story.id, status: 'in_progress' });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type HandlersOf } from '@muster/runtime';
-import { type registry } from '@muster/registry';
+import { type deliveryRegistry } from '@muster/delivery-registry';
 import { acquire } from './acquire.ts';
 import { acquireNext } from './acquireNext.ts';
 import { checkpoint } from './checkpoint.ts';
@@ -14,7 +14,7 @@ import { release } from './release.ts';
 import { renew } from './renew.ts';
 import { update } from './update.ts';
 
-export const deliveryExecutions: HandlersOf<typeof registry.deliveryExecutions> = {
+export const deliveryExecutions: HandlersOf<typeof deliveryRegistry.deliveryExecutions> = {
   acquire,
   acquireNext,
   renew,

@@ -1,5 +1,5 @@
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle, pathNotFound } from '@muster/runtime';
 import { tryLockActiveAgent } from '../../data/claimants.ts';
 import { addSeconds } from '../../data/leases.ts';
@@ -7,7 +7,7 @@ import { extendLocks } from '../../data/locks.ts';
 import { targetSubject } from '../../data/targets.ts';
 import { requireHolderToEnd, endExecutionLease, currentExecution } from '../../leases/execution-holder.ts';
 
-export const handoff = handle(registry.deliveryExecutions.handoff, async (context) => {
+export const handoff = handle(deliveryRegistry.deliveryExecutions.handoff, async (context) => {
   const { params, db, emit, refuse } = context;
   const { executionId, leaseToken, offerTtlSeconds } = params;
   const toMemberId = params.toMemberId ?? null;

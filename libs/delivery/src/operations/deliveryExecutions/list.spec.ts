@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf, type ListedExecution } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type deliveryRegistry } from '@muster/delivery-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { passTime } from '../../../test/locks.ts';
 import { arrangeStories } from '../../../test/stories.ts';
@@ -9,7 +9,7 @@ import { deliveryHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 
-type Filter = InputOf<typeof registry.deliveryExecutions.list>;
+type Filter = InputOf<typeof deliveryRegistry.deliveryExecutions.list>;
 
 let people: PeopleOf<typeof world>;
 let projectId: string;

@@ -1,9 +1,9 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { canonicalPullUrlOf, handle, requireProject } from '@muster/runtime';
 import { listExecutions } from '../../data/execution-lists.ts';
 import { matchRepositories } from '../../data/work-repositories.ts';
 
-export const list = handle(registry.deliveryExecutions.list, async ({ params, caller, db }) => {
+export const list = handle(deliveryRegistry.deliveryExecutions.list, async ({ params, caller, db }) => {
   const { pullRequest, repository } = params;
   const isUrl = typeof pullRequest === 'string' && Number.isNaN(Number(pullRequest));
   const url = isUrl ? ((await canonicalPullUrlOf(db, pullRequest, null)) ?? pullRequest) : pullRequest;

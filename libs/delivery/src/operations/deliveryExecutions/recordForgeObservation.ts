@@ -16,7 +16,7 @@ import {
   type ForgeHeadFact,
   type Trust,
 } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { badRequest, canonicalPullUrlOf, handle, type HandlerContext } from '@muster/runtime';
 import { type z } from 'zod';
 import { changeCodeUnderReview, lockCodeUnderReview } from '../../data/code-under-review.ts';
@@ -50,7 +50,7 @@ import {
  * passes it, too.
  */
 type ObservationContext = Pick<
-  HandlerContext<typeof registry.deliveryExecutions.recordForgeObservation>,
+  HandlerContext<typeof deliveryRegistry.deliveryExecutions.recordForgeObservation>,
   'caller' | 'db' | 'policy' | 'emit' | 'perform'
 >;
 
@@ -124,7 +124,7 @@ export async function recordAndApplyObservation(
 
 /** Records a report of a token. Its trust is always `reported`, regardless of the token's owner. */
 export const recordForgeObservation = handle(
-  registry.deliveryExecutions.recordForgeObservation,
+  deliveryRegistry.deliveryExecutions.recordForgeObservation,
   async (context) => {
     const { db, params, refuse } = context;
     const { executionId, repository } = params;

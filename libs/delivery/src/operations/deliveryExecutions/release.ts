@@ -1,10 +1,10 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { targetSubject } from '../../data/targets.ts';
 import { requireHolderToEnd, endExecutionLease, currentExecution } from '../../leases/execution-holder.ts';
 import { wasAlreadyMerged } from '../../rules/forge.ts';
 
-export const release = handle(registry.deliveryExecutions.release, async (context) => {
+export const release = handle(deliveryRegistry.deliveryExecutions.release, async (context) => {
   const { params, policy: askPolicy, emit } = context;
   const holder = await requireHolderToEnd(context, params, 'release');
   if (holder.kind === 'repeated') return { execution: currentExecution(holder) };

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import {
   requireHolderWithoutTarget,
@@ -7,7 +7,7 @@ import {
 } from '../../leases/execution-holder.ts';
 import { requestedTtlSeconds } from '../renewal.ts';
 
-export const renew = handle(registry.deliveryExecutions.renew, async (context) => {
+export const renew = handle(deliveryRegistry.deliveryExecutions.renew, async (context) => {
   const [ttlSeconds, holder] = await Promise.all([
     requestedTtlSeconds(context),
     requireHolderWithoutTarget(context, context.params),

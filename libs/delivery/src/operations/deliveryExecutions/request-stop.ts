@@ -1,4 +1,4 @@
-import { type registry } from '@muster/registry';
+import { type deliveryRegistry } from '@muster/delivery-registry';
 import { forbidden, type HandlerContext } from '@muster/runtime';
 import { findExecutionForTarget, toExecution } from '../../data/executions.ts';
 import { toHeldLease } from '../../data/leases.ts';
@@ -8,7 +8,7 @@ import { canTransition } from '../../leases/states.ts';
 import { applyTransition, type ExecutionStep } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
 
-type UpdateExecutionContext = HandlerContext<typeof registry.deliveryExecutions.update>;
+type UpdateExecutionContext = HandlerContext<typeof deliveryRegistry.deliveryExecutions.update>;
 
 const toResponse = ({ lease, now }: LockedExecution, { row }: Pick<ExecutionStep, 'row'>) => ({
   execution: toExecution(row, lease, now),

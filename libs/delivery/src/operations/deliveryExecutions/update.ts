@@ -1,6 +1,6 @@
 import { type Db, orgFilter, sql } from '@muster/driver';
 import { applyReportedCode, trustedCodeReport } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import {
   withCanonicalPullRequest,
   changedFields,
@@ -15,11 +15,11 @@ import { targetSubject } from '../../data/targets.ts';
 import { requireHolder, writeAndRenewLease } from '../../leases/execution-holder.ts';
 import { liftStop, requestStop } from './request-stop.ts';
 
-type UpdateExecutionContext = HandlerContext<typeof registry.deliveryExecutions.update>;
+type UpdateExecutionContext = HandlerContext<typeof deliveryRegistry.deliveryExecutions.update>;
 
 const unknownCode = { headSha: null, diffHash: null };
 
-export const update = handle(registry.deliveryExecutions.update, async (context) => {
+export const update = handle(deliveryRegistry.deliveryExecutions.update, async (context) => {
   const { leaseToken, requestStop: stops } = context.params;
   if (leaseToken !== undefined) return updateAsHolder(context, leaseToken);
   return stops === false ? liftStop(context) : requestStop(context);

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { lockClaimant } from '../../data/claimants.ts';
 import { insertCoordinationLease, lockCoordinationLease } from '../../data/group-leases.ts';
@@ -17,7 +17,7 @@ import { isFinalGroupState } from '../../rules/group-states.ts';
 import { leaseDurationSeconds } from '../../rules/ttl.ts';
 
 export const acquireLease = handle(
-  registry.deliveryGroups.acquireLease,
+  deliveryRegistry.deliveryGroups.acquireLease,
   async ({ params, caller, db, policy: askPolicy, emit, refuse }) => {
     const { memberId, agentId } = caller;
     const { groupId } = params;

@@ -1,11 +1,11 @@
 import { requireVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { newCheckpoint } from '../../data/checkpoints.ts';
 import { groupSubject } from '../../data/groups.ts';
 import { requireCoordinator, writeAndRenewLease } from '../../leases/group-holder.ts';
 
-export const checkpoint = handle(registry.deliveryGroups.checkpoint, async (context) => {
+export const checkpoint = handle(deliveryRegistry.deliveryGroups.checkpoint, async (context) => {
   const { params, emit } = context;
   const { groupId, leaseToken, expectedSeq, ...written } = params;
   const holder = await requireCoordinator(context, { groupId, leaseToken });

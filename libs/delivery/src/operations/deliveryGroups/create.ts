@@ -1,5 +1,5 @@
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { withCanonicalPullRequest, mergeReportedGit, handle } from '@muster/runtime';
 import { groupSubject, getGroupAfterWrites, insertGroup, toGroup } from '../../data/groups.ts';
 import {
@@ -9,7 +9,7 @@ import {
   requireJoinable,
 } from '../../data/group-stories.ts';
 
-export const create = handle(registry.deliveryGroups.create, async (context) => {
+export const create = handle(deliveryRegistry.deliveryGroups.create, async (context) => {
   const { params, targetId, db, access, emit } = context;
   const place: JoiningStories = {
     storyRefs: params.storyIds,

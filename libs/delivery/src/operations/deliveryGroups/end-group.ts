@@ -1,6 +1,6 @@
 /** Ends a group: its stories leave it, and its coordinator and the holder of its work lose their leases. */
 import { type GroupState, needsVerifiedMerge, unmetMergeProof } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type deliveryRegistry } from '@muster/delivery-registry';
 import { type HandlerContext } from '@muster/runtime';
 import { lockGroupLeases, lockOpenExecutions } from '../../data/group-leases.ts';
 import { releaseStoriesOfGroup, getMergeProof } from '../../data/group-stories.ts';
@@ -10,7 +10,7 @@ import { applyTransition } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
 import { findLiveLeaseOfAnother, leaseHeldDetails } from '../../rules/acquire.ts';
 
-type UpdateGroupContext = HandlerContext<typeof registry.deliveryGroups.update>;
+type UpdateGroupContext = HandlerContext<typeof deliveryRegistry.deliveryGroups.update>;
 
 /**
  * Reads all that ending a group depends on. The queries are pipelined behind the one that locks the group.

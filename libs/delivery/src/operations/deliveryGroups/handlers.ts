@@ -1,4 +1,4 @@
-import { type registry } from '@muster/registry';
+import { type deliveryRegistry } from '@muster/delivery-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { acquireLease } from './acquireLease.ts';
 import { checkpoint } from './checkpoint.ts';
@@ -13,7 +13,7 @@ import { update } from './update.ts';
 import { updateGitMeta } from './updateGitMeta.ts';
 import { updateUpstream } from './updateUpstream.ts';
 
-export const deliveryGroups: HandlersOf<typeof registry.deliveryGroups> = {
+export const deliveryGroups: HandlersOf<typeof deliveryRegistry.deliveryGroups> = {
   create,
   get,
   getForStory,

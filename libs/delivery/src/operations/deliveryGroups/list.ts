@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { listGroups } from '../../data/groups.ts';
 
-export const list = handle(registry.deliveryGroups.list, ({ params, targetId, db }) =>
+export const list = handle(deliveryRegistry.deliveryGroups.list, ({ params, targetId, db }) =>
   listGroups(db, { ...params, projectId: targetId }),
 );

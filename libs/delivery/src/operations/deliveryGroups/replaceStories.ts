@@ -1,6 +1,6 @@
 import { withNextVersion, orgFilter, requireVersion, sql } from '@muster/driver';
 import { applyReportedCode, trustedCodeReport } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle, type HandlerContext } from '@muster/runtime';
 import { groupSubject, deliveryGroups, getGroupAfterWrites, lockGroup, toGroup } from '../../data/groups.ts';
 import { changeCodeUnderReview, readCodeUnderReview } from '../../data/code-under-review.ts';
@@ -17,7 +17,7 @@ import { findLiveLeaseOfAnother, leaseHeldDetails } from '../../rules/acquire.ts
 import { isFinalGroupState } from '../../rules/group-states.ts';
 import { decideJoiningGroup } from '../../rules/joining.ts';
 
-export const replaceStories = handle(registry.deliveryGroups.replaceStories, async (context) => {
+export const replaceStories = handle(deliveryRegistry.deliveryGroups.replaceStories, async (context) => {
   const { params, caller, db, access, emit, refuse } = context;
   const { groupId, expectedVersion } = params;
   const place: JoiningStories = {
@@ -74,7 +74,7 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
 
 /** Records the code of the group's work as the code under review of the stories that join. */
 async function copyGroupCodeToStories(
-  { db, policy: askPolicy }: HandlerContext<typeof registry.deliveryGroups.replaceStories>,
+  { db, policy: askPolicy }: HandlerContext<typeof deliveryRegistry.deliveryGroups.replaceStories>,
   groupId: string,
   added: readonly string[],
   now: string,

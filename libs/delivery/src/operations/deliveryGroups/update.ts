@@ -1,11 +1,11 @@
 import { requireVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { changedFields, handle } from '@muster/runtime';
 import { groupSubject, deliveryGroups, lockGroup, toGroup, withoutLease } from '../../data/groups.ts';
 import { canMoveGroup, isFinalGroupState } from '../../rules/group-states.ts';
 import { endGroup, lockForGroupEnd } from './end-group.ts';
 
-export const update = handle(registry.deliveryGroups.update, async (context) => {
+export const update = handle(deliveryRegistry.deliveryGroups.update, async (context) => {
   const { params, db, access, emit, refuse } = context;
   const { groupId, name, state, expectedVersion } = params;
   const ends = state !== undefined && isFinalGroupState(state);

@@ -1,10 +1,10 @@
 import { toUpstream } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { changedFields, handle } from '@muster/runtime';
 import { groupSubject, deliveryGroups, lockGroup, toGroup } from '../../data/groups.ts';
 
 export const updateUpstream = handle(
-  registry.deliveryGroups.updateUpstream,
+  deliveryRegistry.deliveryGroups.updateUpstream,
   async ({ params, db, access, emit }) => {
     const [{ at }, group] = await Promise.all([access(), lockGroup(db, params.groupId)]);
     const upstream = params.upstream && toUpstream(params.upstream);

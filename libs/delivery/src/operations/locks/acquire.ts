@@ -1,6 +1,6 @@
 import { newId } from '@muster/driver';
 import { type LockConflict, type ParamsOf, truncateLists } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { normalizeResource } from '@muster/contract/globs';
 import { badRequest, handle, type HandlerContext } from '@muster/runtime';
 import { lockClaimant } from '../../data/claimants.ts';
@@ -46,10 +46,10 @@ import {
 } from '../../rules/lock-limits.ts';
 import { clampDurationSeconds } from '../../rules/ttl.ts';
 
-type AcquireLocksContext = HandlerContext<typeof registry.locks.acquire>;
-type AcquireLocksParams = ParamsOf<typeof registry.locks.acquire>;
+type AcquireLocksContext = HandlerContext<typeof deliveryRegistry.locks.acquire>;
+type AcquireLocksParams = ParamsOf<typeof deliveryRegistry.locks.acquire>;
 
-export const acquire = handle(registry.locks.acquire, async (context) => {
+export const acquire = handle(deliveryRegistry.locks.acquire, async (context) => {
   const { params, targetId: projectId, caller, db, policy: askPolicy, emit, refuse } = context;
   const asked = params.resources.map(normalizeResource);
   const issues = validateResources(asked);

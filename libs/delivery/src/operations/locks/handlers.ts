@@ -1,7 +1,7 @@
-import { type registry } from '@muster/registry';
+import { type deliveryRegistry } from '@muster/delivery-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { acquire } from './acquire.ts';
 import { list } from './list.ts';
 import { release } from './release.ts';
 
-export const locks: HandlersOf<typeof registry.locks> = { acquire, list, release };
+export const locks: HandlersOf<typeof deliveryRegistry.locks> = { acquire, list, release };

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { normalizeResource, problemOfResource } from '@muster/contract/globs';
 import { badRequest, handle } from '@muster/runtime';
 import { listLocks, type LockRow } from '../../data/locks.ts';
@@ -6,7 +6,7 @@ import { StepBudget, PatternsTooComplex } from '../../rules/glob-intersection.ts
 import { maxCompareSteps } from '../../rules/lock-limits.ts';
 import { parseResource, findOverlaps } from '../../rules/lock-resources.ts';
 
-export const list = handle(registry.locks.list, async ({ params, targetId, caller, db }) => {
+export const list = handle(deliveryRegistry.locks.list, async ({ params, targetId, caller, db }) => {
   const { resource, mine, limit, cursor } = params;
   const page = { projectId: targetId, mine, limit, cursor };
   if (resource === undefined) return listLocks(db, caller, page, null);

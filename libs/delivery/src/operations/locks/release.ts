@@ -1,11 +1,11 @@
 import { projectRank as rankOf } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { lockExecutionOfLock, signalLockConflicts } from '../../data/lock-conflicts.ts';
 import { lockSubject, deleteLock, lockLockRow } from '../../data/locks.ts';
 
 export const release = handle(
-  registry.locks.release,
+  deliveryRegistry.locks.release,
   async ({ params, caller, db, projectRank, requireGround, emit }) => {
     const { actor } = caller;
     const [, lock, rank] = await Promise.all([

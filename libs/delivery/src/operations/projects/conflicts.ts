@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle, pathNotFound } from '@muster/runtime';
 import { findMissingStory, readComparedStories, readOpenBlockers } from '../../data/conflicting-work.ts';
 import { StepBudget } from '../../rules/glob-intersection.ts';
@@ -8,7 +8,7 @@ import { createWaitingCheck, findConflictingStories } from '../../rules/story-co
 const maxComparedStories = 1_000;
 const maxPairs = 1_000;
 
-export const conflicts = handle(registry.projects.conflicts, async ({ params, targetId, db }) => {
+export const conflicts = handle(deliveryRegistry.projects.conflicts, async ({ params, targetId, db }) => {
   const { storyIds } = params;
   const [missing, found] = await Promise.all([
     storyIds === undefined ? undefined : findMissingStory(db, targetId, storyIds),

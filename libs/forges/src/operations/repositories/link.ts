@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { forgesRegistry } from '@muster/forges-registry';
 import { handle } from '@muster/runtime';
 import { getConnection } from '../../data/connections.ts';
 import {
@@ -14,7 +14,7 @@ import { normalizeRepositoryUrl } from '../../rules/fact.ts';
 const maxLinksPerProject = 200;
 
 export const link = handle(
-  registry.forges.repositories.link,
+  forgesRegistry.forges.repositories.link,
   async ({ params, caller, targetId, db, access, emit, refuse }) => {
     const { connectionId, externalId, url } = params;
     const [{ at }, project, , known, count] = await Promise.all([

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { forgesRegistry } from '@muster/forges-registry';
 import { handle } from '@muster/runtime';
 import { listRepositories } from '../../data/repositories.ts';
 
-export const list = handle(registry.forges.repositories.list, ({ params, targetId, db }) =>
+export const list = handle(forgesRegistry.forges.repositories.list, ({ params, targetId, db }) =>
   listRepositories(db, targetId, params),
 );

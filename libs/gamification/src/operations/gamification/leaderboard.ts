@@ -1,9 +1,9 @@
-import { registry } from '@muster/registry';
+import { gamificationRegistry } from '@muster/gamification-registry';
 import { handle, withPathOnNotFound, requireProject, requireTeam } from '@muster/runtime';
 import { listLeaderboard } from '../../data/leaderboard.ts';
 
 export const leaderboard = handle(
-  registry.gamification.leaderboard,
+  gamificationRegistry.gamification.leaderboard,
   async ({ params, caller, db, policy }) => {
     const [page, { gamificationEnabled }] = await Promise.all([
       listLeaderboard(db, params),

@@ -1,6 +1,6 @@
 import { type Db, currentOrgId, sql } from '@muster/driver';
 import { type Subject } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { gamificationRegistry } from '@muster/gamification-registry';
 import { handle } from '@muster/runtime';
 import { getMemberRef } from '../../data/profile.ts';
 import { lockCountingState } from '../../data/state.ts';
@@ -16,7 +16,7 @@ async function resetSubject(db: Db, orgId: string, memberId: string | null): Pro
   return { type: 'org', id: orgId, key: null, title: name, projectId: null };
 }
 
-export const reset = handle(registry.gamification.reset, async ({ params, caller, db, emit }) => {
+export const reset = handle(gamificationRegistry.gamification.reset, async ({ params, caller, db, emit }) => {
   const { orgId } = caller;
   const memberId = params.memberId ?? null;
   // The state is locked first, so that no count of points runs at the same time.

@@ -1,5 +1,5 @@
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { gamificationRegistry } from '@muster/gamification-registry';
 import { handle } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
 import { findCountingState, requestPointCount, type CountingState } from '../../data/state.ts';
@@ -13,7 +13,7 @@ const toSyncResult = ({ job_id: jobId, state, synced_at: syncedAt }: CountingSta
   syncedAt,
 });
 
-export const sync = handle(registry.gamification.sync, async ({ db, policy }) => {
+export const sync = handle(gamificationRegistry.gamification.sync, async ({ db, policy }) => {
   const { gamificationEnabled } = await policy();
   if (!gamificationEnabled) {
     const state = await findCountingState(db);

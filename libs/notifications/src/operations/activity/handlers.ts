@@ -1,5 +1,5 @@
-import { type Registry } from '@muster/registry';
+import { type NotificationsRegistry } from '@muster/notifications-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { list } from './list.ts';
 
-export const activity = { list } satisfies HandlersOf<Registry['activity']>;
+export const activity = { list } satisfies HandlersOf<NotificationsRegistry['activity']>;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type EventKind, eventKinds } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeStream, type StreamEntry } from '../../../test/stream.ts';
 import { maxScannedEntries } from '../../data/streams.ts';
@@ -49,7 +49,7 @@ describe('activity.list', () => {
     );
     expect(third.nextCursor).toBeNull();
     expect((await seen(people.dan))[0]).toBe(later);
-    expect(registry.activity.list.result.parse(third)).toEqual(third);
+    expect(notificationsRegistry.activity.list.result.parse(third)).toEqual(third);
     expect(third.items[0]).toMatchObject({
       kind: 'story.updated',
       projectId,

@@ -1,9 +1,9 @@
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle, requireProject, requireStory } from '@muster/runtime';
 import { listActivity } from '../../data/activity.ts';
 import { getEventCursors } from '../../data/event-cursors.ts';
 
-export const list = handle(registry.activity.list, async ({ params, caller, db }) => {
+export const list = handle(notificationsRegistry.activity.list, async ({ params, caller, db }) => {
   const cursors = await getEventCursors(db, caller.orgId, 'down');
   const [page] = await Promise.all([
     listActivity(db, caller, params, cursors),

@@ -1,5 +1,5 @@
-import { type Registry } from '@muster/registry';
+import { type NotificationsRegistry } from '@muster/notifications-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { list } from './list.ts';
 
-export const audit = { list } satisfies HandlersOf<Registry['audit']>;
+export const audit = { list } satisfies HandlersOf<NotificationsRegistry['audit']>;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { audit } from './handlers.ts';
 
@@ -103,7 +103,7 @@ describe('audit.list', () => {
       { by: robo, operation: 'stories.delete', outcome: 'denied', at: '2026-01-01T00:00:00.000Z' },
     ]);
     const page = await ana.audit.list();
-    expect(registry.audit.list.result.parse(page)).toEqual(page);
+    expect(notificationsRegistry.audit.list.result.parse(page)).toEqual(page);
     expect(page).toEqual({
       items: [
         {

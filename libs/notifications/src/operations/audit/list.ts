@@ -1,5 +1,5 @@
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle } from '@muster/runtime';
 import { listAudit } from '../../data/audit.ts';
 
-export const list = handle(registry.audit.list, ({ params, db }) => listAudit(db, params));
+export const list = handle(notificationsRegistry.audit.list, ({ params, db }) => listAudit(db, params));

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeStory, arrangeRole, arrangeTeam } from '../../../test/events.ts';
 import { notificationReaction } from '../../notify.ts';
@@ -201,7 +201,7 @@ describe('broadcasts.list', () => {
     const { ana, dan } = people;
     for (const message of ['one', 'two', 'three']) await ana.broadcasts.send({ message });
     const first = await dan.broadcasts.list({ limit: 2 });
-    expect(registry.broadcasts.list.result.parse(first)).toEqual(first);
+    expect(notificationsRegistry.broadcasts.list.result.parse(first)).toEqual(first);
     await ana.broadcasts.send({ message: 'four' });
     const second = await dan.broadcasts.list({ limit: 2, cursor: first.nextCursor ?? '' });
     expect([...first.items, ...second.items].map((item) => item.message)).toEqual(['three', 'two', 'one']);

@@ -1,6 +1,6 @@
 import { newId } from '@muster/driver';
 import { forbidden, projectRank, type Subject } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { getVisibleProject, handle, withPathOnNotFound } from '@muster/runtime';
 import { countRecipients, getTeamOfBroadcast, insertBroadcast, toBroadcast } from '../../data/broadcasts.ts';
 import { excerpt } from '../../rules/excerpts.ts';
@@ -8,7 +8,7 @@ import { excerpt } from '../../rules/excerpts.ts';
 const maxTitleLength = 80;
 
 export const send = handle(
-  registry.broadcasts.send,
+  notificationsRegistry.broadcasts.send,
   async ({ params, caller, db, access, requireGround, emit, refuse }) => {
     const { message, level, projectId, teamId, expiresInSeconds } = params;
     const [{ at }, project, team, recipients] = await Promise.all([

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeStream } from '../../../test/stream.ts';
 import { createEventCursors } from '../../data/event-cursors.ts';
@@ -36,7 +36,7 @@ describe('events.list', () => {
     const written = await happen({}, { by: people.robo }, {}, {}, {});
     const first = await readAllPages(people.dan, { limit: 2 });
     expect(ids(first.seen)).toEqual(written);
-    expect(registry.events.list.result.shape.items.parse(first.seen)).toEqual(first.seen);
+    expect(notificationsRegistry.events.list.result.shape.items.parse(first.seen)).toEqual(first.seen);
 
     const later = await happen({}, {});
     expect(ids((await people.dan.events.list({ after: first.cursor })).items)).toEqual(later);

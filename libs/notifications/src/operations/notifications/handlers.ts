@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type NotificationsRegistry } from '@muster/notifications-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { list } from './list.ts';
 import { listPreferences } from './listPreferences.ts';
@@ -16,4 +16,4 @@ export const notifications = {
   snooze,
   listPreferences,
   setPreference,
-} satisfies HandlersOf<Registry['notifications']>;
+} satisfies HandlersOf<NotificationsRegistry['notifications']>;

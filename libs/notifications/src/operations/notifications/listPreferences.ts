@@ -1,6 +1,6 @@
 import { decodeCursor, pageOfRows } from '@muster/driver';
 import { notificationKinds } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle } from '@muster/runtime';
 import { z } from 'zod';
 import { listChannelChoices } from '../../data/preferences.ts';
@@ -10,7 +10,7 @@ import { channelsOf } from '../../rules/channels.ts';
 const Cursor = z.tuple([z.enum(notificationKinds)]);
 
 export const listPreferences = handle(
-  registry.notifications.listPreferences,
+  notificationsRegistry.notifications.listPreferences,
   async ({ params: { limit, cursor }, caller, db }) => {
     const after = decodeCursor(cursor, Cursor);
     const choices = await listChannelChoices(db, caller.memberId);

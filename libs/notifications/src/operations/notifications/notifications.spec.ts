@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { notificationKinds, type NotificationKind } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import {
   arrangeStory,
@@ -56,7 +56,7 @@ describe('notifications.list', () => {
     const { chloe } = people;
     await emitKinds(chloe, ['mention', 'assigned', 'mention', 'assigned', 'mention']);
     const all = await chloe.notifications.list();
-    expect(registry.notifications.list.result.parse(all)).toEqual(all);
+    expect(notificationsRegistry.notifications.list.result.parse(all)).toEqual(all);
     expect(all.items.map((item) => item.createdAt)).toEqual(
       all.items.map((item) => item.createdAt).sort((a, b) => b.localeCompare(a)),
     );

@@ -1,11 +1,11 @@
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle } from '@muster/runtime';
 import { listChannelChoices, setChannelChoice } from '../../data/preferences.ts';
 import { startDigests } from '../../digest.ts';
 import { channelsOf } from '../../rules/channels.ts';
 
 export const setPreference = handle(
-  registry.notifications.setPreference,
+  notificationsRegistry.notifications.setPreference,
   async ({ params, caller: { memberId }, db }) => {
     if (params.channel === 'digest' && params.enabled) db.deferToCommit(startDigests(memberId));
     // The queries are pipelined in this order, so `choices` includes the choice that was just stored.

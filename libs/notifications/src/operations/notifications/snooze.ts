@@ -1,12 +1,12 @@
 import { badRequest, notFound, handle } from '@muster/runtime';
 import { maxSnoozedNotifications } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { getUnreadCounts, snoozeByIds } from '../../data/notifications.ts';
 
 const maxSnoozeMs = 366 * 24 * 60 * 60 * 1_000;
 
 export const snooze = handle(
-  registry.notifications.snooze,
+  notificationsRegistry.notifications.snooze,
   async ({ params, caller, db, access, refuse }) => {
     const ids = [...new Set(params.notificationIds)];
     const { until } = params;

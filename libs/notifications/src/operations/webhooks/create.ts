@@ -1,7 +1,7 @@
 import { newId } from '@muster/driver';
 import { newWebhookSecret } from '@muster/outbound';
 import { isAuditKind, leadRank } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { getVisibleProject, handle } from '@muster/runtime';
 import { getCachedOrganizationKey } from '../../data/event-cursors.ts';
 import {
@@ -21,7 +21,7 @@ import { requireAllowedUrl, type WebhooksConfig } from './set-up.ts';
 
 export const createHandler = (config: WebhooksConfig) =>
   handle(
-    registry.webhooks.create,
+    notificationsRegistry.webhooks.create,
     async ({ params, caller, db, access, requireGround, emit, refuse }) => {
       const { projectId, url, kinds, order, format, description } = params;
       const isSigned = format === 'standard';

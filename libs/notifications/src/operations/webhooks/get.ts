@@ -1,7 +1,10 @@
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle } from '@muster/runtime';
 import { getWebhook, toWebhook } from '../../data/webhooks.ts';
 
-export const get = handle(registry.webhooks.get, async ({ params, caller, db, requireGround }) => ({
-  webhook: toWebhook(await getWebhook({ db, caller, requireGround }, params.webhookId)),
-}));
+export const get = handle(
+  notificationsRegistry.webhooks.get,
+  async ({ params, caller, db, requireGround }) => ({
+    webhook: toWebhook(await getWebhook({ db, caller, requireGround }, params.webhookId)),
+  }),
+);

@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type NotificationsRegistry } from '@muster/notifications-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { createHandler } from './create.ts';
 import { deleteOperation } from './delete.ts';
@@ -28,4 +28,4 @@ export const createWebhookHandlers = (config: WebhooksConfig) =>
     resume,
     replay,
     deliveries: { list: listDeliveries, get: getDeliveryHandler(config), redeliver },
-  }) satisfies HandlersOf<Registry['webhooks']>;
+  }) satisfies HandlersOf<NotificationsRegistry['webhooks']>;

@@ -1,9 +1,9 @@
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle } from '@muster/runtime';
 import { webhookSubject, lockWebhook, toWebhook, webhooks } from '../../data/webhooks.ts';
 
 export const pause = handle(
-  registry.webhooks.pause,
+  notificationsRegistry.webhooks.pause,
   async ({ params, caller, db, access, requireGround, emit }) => {
     const [{ at }, row] = await Promise.all([
       access(),

@@ -1,5 +1,5 @@
 import { badRequest } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle } from '@muster/runtime';
 import {
   countReplayableDeliveries,
@@ -16,7 +16,7 @@ const parseRangeEnd = (rangeEnd: number | string): number | string =>
   typeof rangeEnd === 'string' && /^\d+$/.test(rangeEnd) ? Number(rangeEnd) : rangeEnd;
 
 export const replay = handle(
-  registry.webhooks.replay,
+  notificationsRegistry.webhooks.replay,
   async ({ params, caller, db, requireGround, refuse }) => {
     const { webhookId } = params;
     const [from, to] = [parseRangeEnd(params.from), parseRangeEnd(params.to)];

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle } from '@muster/runtime';
 import { reschedulePendingDeliveries } from '../../data/webhook-deliveries.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../../data/webhooks.ts';
 
 export const resume = handle(
-  registry.webhooks.resume,
+  notificationsRegistry.webhooks.resume,
   async ({ params, caller, db, access, requireGround, emit }) => {
     const [{ at }, row] = await Promise.all([
       access(),

@@ -1,5 +1,5 @@
 import { newWebhookSecret } from '@muster/outbound';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { badRequest, handle } from '@muster/runtime';
 import { getCachedOrganizationKey } from '../../data/event-cursors.ts';
 import { webhookSubject, lockWebhook, toWebhook, webhooks, withStoredSecret } from '../../data/webhooks.ts';
@@ -8,7 +8,7 @@ import { type WebhooksConfig } from './set-up.ts';
 
 export const rotateSecretHandler = (config: WebhooksConfig) =>
   handle(
-    registry.webhooks.rotateSecret,
+    notificationsRegistry.webhooks.rotateSecret,
     async ({ params, caller, db, access, requireGround, emit }) => {
       const { webhookId, overlapSeconds } = params;
       const [{ at }, row, organizationKey] = await Promise.all([

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle } from '@muster/runtime';
 import {
   countPendingTests,
@@ -10,7 +10,7 @@ import {
 import { lockWebhook, makeWebhookDue } from '../../data/webhooks.ts';
 
 export const test = handle(
-  registry.webhooks.test,
+  notificationsRegistry.webhooks.test,
   async ({ params, caller, db, access, requireGround, refuse }) => {
     const { webhookId } = params;
     const [{ at }, , waiting] = await Promise.all([

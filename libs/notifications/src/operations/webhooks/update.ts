@@ -1,6 +1,6 @@
 import { type Db } from '@muster/driver';
 import { isAuditKind } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { type Caller, handle } from '@muster/runtime';
 import { getOrganizationKey } from '@muster/tenancy';
 import {
@@ -46,30 +46,33 @@ async function chatUrlChanges(
 }
 
 export const updateHandler = (config: WebhooksConfig) =>
-  handle(registry.webhooks.update, async ({ params, caller, db, access, requireGround, emit }) => {
-    const { webhookId, expectedVersion, order, ...wanted } = params;
-    if (wanted.url !== undefined) requireAllowedUrl(config, wanted.url);
-    const [{ at }, row] = await Promise.all([
-      access(),
-      lockWebhook({ db, caller, requireGround }, webhookId, expectedVersion),
-    ]);
-    const kinds = wanted.kinds ?? row.kinds;
-    await requireAuditAllowed(requireGround, row.project_id, kinds, row.format);
-    const following = await auditFollowingChanges(db, caller, row, kinds);
-    const urlChanges = await chatUrlChanges(config, db, row, wanted.url);
-    const { url = wanted.url, ...secret } = urlChanges ?? {};
-    const change = webhooks.change(db, row, { ...wanted, url, sendOrder: order }, at, {
-      ...following,
-      ...secret,
-    });
-    const { fields } = change;
-    // The new URL of a chat service may have the same host, which is all that the column shows.
-    const isOnlySecret = urlChanges !== null && fields.length === 0;
-    const changed = isOnlySecret ? webhooks.save(db, row, urlChanges, at) : change.changed;
-    if (urlChanges !== null && !fields.includes('url')) fields.push('url');
-    if (fields.length > 0)
-      emit('webhook.updated', webhookSubject(changed), {
-        fields: fields.map((field) => (field === 'sendOrder' ? 'order' : field)),
+  handle(
+    notificationsRegistry.webhooks.update,
+    async ({ params, caller, db, access, requireGround, emit }) => {
+      const { webhookId, expectedVersion, order, ...wanted } = params;
+      if (wanted.url !== undefined) requireAllowedUrl(config, wanted.url);
+      const [{ at }, row] = await Promise.all([
+        access(),
+        lockWebhook({ db, caller, requireGround }, webhookId, expectedVersion),
+      ]);
+      const kinds = wanted.kinds ?? row.kinds;
+      await requireAuditAllowed(requireGround, row.project_id, kinds, row.format);
+      const following = await auditFollowingChanges(db, caller, row, kinds);
+      const urlChanges = await chatUrlChanges(config, db, row, wanted.url);
+      const { url = wanted.url, ...secret } = urlChanges ?? {};
+      const change = webhooks.change(db, row, { ...wanted, url, sendOrder: order }, at, {
+        ...following,
+        ...secret,
       });
-    return { webhook: toWebhook(changed) };
-  });
+      const { fields } = change;
+      // The new URL of a chat service may have the same host, which is all that the column shows.
+      const isOnlySecret = urlChanges !== null && fields.length === 0;
+      const changed = isOnlySecret ? webhooks.save(db, row, urlChanges, at) : change.changed;
+      if (urlChanges !== null && !fields.includes('url')) fields.push('url');
+      if (fields.length > 0)
+        emit('webhook.updated', webhookSubject(changed), {
+          fields: fields.map((field) => (field === 'sendOrder' ? 'order' : field)),
+        });
+      return { webhook: toWebhook(changed) };
+    },
+  );

@@ -5,7 +5,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createSecretCipher, parseNetworks } from '@muster/outbound';
 import { type InputOf } from '@muster/contract';
-import { type Registry, registry } from '@muster/registry';
+import { type NotificationsRegistry, notificationsRegistry } from '@muster/notifications-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { arrangeRole, arrangeStory } from '../../../test/events.ts';
 import { notificationReaction } from '../../notify.ts';
@@ -36,7 +36,7 @@ beforeEach(async () => {
   await arrangeRole(world, orgId, projectId, carl.me.memberId, 'contributor');
 });
 
-type Draft = Partial<InputOf<Registry['webhooks']['create']>>;
+type Draft = Partial<InputOf<NotificationsRegistry['webhooks']['create']>>;
 const url = 'https://hooks.acme.example/muster?key=secret-in-it';
 const create = (who: PersonOf<typeof world>, draft: Draft = {}) =>
   who.webhooks.create({ url, kinds: ['story.created', 'story.created'], ...draft });
@@ -44,7 +44,7 @@ const create = (who: PersonOf<typeof world>, draft: Draft = {}) =>
 describe('webhooks.create', () => {
   it('answers what was made, and its secret once: sealed in the database, and nowhere else', async () => {
     const answer = await create(people.ana);
-    expect(registry.webhooks.create.result.parse(answer)).toEqual(answer);
+    expect(notificationsRegistry.webhooks.create.result.parse(answer)).toEqual(answer);
     expect(answer.webhook).toMatchObject({
       ...{ projectId: null, url, kinds: ['story.created'], order: 'parallel', description: null, version: 1 },
       ...{ state: 'active', pausedReason: null, pausedAt: null, lag: 0, failing: 0, lastSuccessAt: null },

@@ -1,8 +1,8 @@
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import { endConnection, lockConnection, toConnection } from '../../data/connections.ts';
 
-export const revoke = handle(registry.connections.revoke, async ({ params, caller, db }) => {
+export const revoke = handle(organizationsRegistry.connections.revoke, async ({ params, caller, db }) => {
   const connection = await lockConnection(db, caller, params.connectionId);
   // Ending a connection that has already ended changes nothing, because two people may try it at the same
   // time.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { newId } from '@muster/driver';
 import { type SecretCipher } from '@muster/outbound';
 import { chatUrlRefusalReason } from '@muster/outbound/chat';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { badRequest, handle } from '@muster/runtime';
 import { getOrganizationKey, outboxRow } from '@muster/tenancy';
 import {
@@ -21,7 +21,7 @@ import { lockCallerMembership } from '../../data/members.ts';
 const maxChatsPerMember = 5;
 
 export const createConnectChatHandler = (seals: SecretCipher) =>
-  handle(registry.devices.connectChat, async ({ params, caller, db, access, refuse }) => {
+  handle(organizationsRegistry.devices.connectChat, async ({ params, caller, db, access, refuse }) => {
     const { service, name, url } = params;
     const { memberId } = caller;
     const message = chatUrlRefusalReason(service, url);

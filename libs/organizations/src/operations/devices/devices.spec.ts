@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { useWorld } from '@muster/testing';
 import {
   createDeviceHandlers,
@@ -25,7 +25,7 @@ describe('devices.register', () => {
   it('registers a device, and registers it anew', async () => {
     const { chloe } = await world.org();
     const answer = await chloe.devices.register({ ...laptop, pushToken: secret, appVersion: '1.0' });
-    expect(registry.devices.register.result.parse(answer)).toEqual(answer);
+    expect(organizationsRegistry.devices.register.result.parse(answer)).toEqual(answer);
     expect(answer.device).toMatchObject({ ...laptop, appVersion: '1.0', takesPush: true });
     const { device } = await chloe.devices.register({ ...laptop, name: 'Old laptop', appVersion: null });
     expect(device).toEqual({
@@ -224,7 +224,7 @@ describe('devices.connectChat', () => {
   it('connects a channel whose address is sealed, and shown nowhere', async () => {
     const { orgId, chloe } = await world.org();
     const answer = await chloe.devices.connectChat(channel);
-    expect(registry.devices.connectChat.result.parse(answer)).toEqual(answer);
+    expect(organizationsRegistry.devices.connectChat.result.parse(answer)).toEqual(answer);
     expect(answer.device).toMatchObject({
       platform: 'slack',
       name: '#chloe',
@@ -258,7 +258,7 @@ describe('devices.connectChat', () => {
     );
     expect(row?.payload).toEqual({ memberId: chloe.me.memberId, name: '#chloe', service: 'slack' });
     let mail: Awaited<ReturnType<typeof prepareChatMail>> = null;
-    const looking = handle(registry.devices.unregister, async ({ db }) => {
+    const looking = handle(organizationsRegistry.devices.unregister, async ({ db }) => {
       mail = await prepareChatMail(db, {
         ...{
           memberId: chloe.me.memberId,

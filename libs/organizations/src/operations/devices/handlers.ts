@@ -1,6 +1,6 @@
 import { type SecretCipher } from '@muster/outbound';
 import { createSlackTokens, type SlackTokens } from '@muster/outbound/slack';
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { createConnectChatHandler } from './connectChat.ts';
 import { createConnectSlackAccountHandler } from './connectSlackAccount.ts';
@@ -16,4 +16,4 @@ export const createDeviceHandlers = (seals: SecretCipher, slackTokens: SlackToke
     connectSlackAccount: createConnectSlackAccountHandler(slackTokens),
     register,
     unregister,
-  }) satisfies HandlersOf<Registry['devices']>;
+  }) satisfies HandlersOf<OrganizationsRegistry['devices']>;

@@ -1,11 +1,11 @@
 import { Policy } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle, notFound } from '@muster/runtime';
 import { deleteProvider, lockProviders } from '../../data/identity-providers.ts';
 import { lockOrg } from '../../data/orgs.ts';
 
 export const deleteOperation = handle(
-  registry.identityProviders.delete,
+  organizationsRegistry.identityProviders.delete,
   async ({ params: { providerId }, db, refuse }) => {
     const [org, rows] = await Promise.all([lockOrg(db), lockProviders(db)]);
     if (!rows.some(({ id }) => id === providerId)) throw notFound();

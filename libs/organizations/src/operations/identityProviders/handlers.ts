@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { deleteOperation } from './delete.ts';
 import { createListHandler } from './list.ts';
@@ -12,4 +12,4 @@ export const createIdentityProviderHandlers = (config: IdentityProvidersConfig) 
     upsert: createUpsertHandler(config),
     delete: deleteOperation,
     test: createTestHandler(config),
-  }) satisfies HandlersOf<Registry['identityProviders']>;
+  }) satisfies HandlersOf<OrganizationsRegistry['identityProviders']>;

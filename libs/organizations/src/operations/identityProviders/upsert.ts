@@ -1,5 +1,5 @@
 import { requireVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle, notFound } from '@muster/runtime';
 import { getOrganizationKey, outboxRow } from '@muster/tenancy';
 import {
@@ -19,7 +19,7 @@ import { type IdentityProvidersConfig, redirectUrlOf, requireAllowedIssuer } fro
 const maxProviders = 20;
 
 export const createUpsertHandler = (config: IdentityProvidersConfig) =>
-  handle(registry.identityProviders.upsert, async ({ params, caller, db, access, refuse }) => {
+  handle(organizationsRegistry.identityProviders.upsert, async ({ params, caller, db, access, refuse }) => {
     const { providerId, name, issuer, clientId, clientSecret, trustsAddresses, expectedVersion } = params;
     requireAllowedIssuer(config, issuer);
     const [{ at }, rows, had, organizationKey] = await Promise.all([

@@ -1,5 +1,5 @@
 import { withNextVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import {
   toInvitationEventSubject,
@@ -15,7 +15,7 @@ import { maxMailsPerAddress, findNextSendTime } from '../../rules/invitation-sen
 import { lacksSeat, requireAllowedAddress, requireOwnerForAdmin, sendInvitation } from './send-invitation.ts';
 
 export const resend = handle(
-  registry.invitations.resend,
+  organizationsRegistry.invitations.resend,
   async ({ params, db, access, policy: askPolicy, emit, refuse }) => {
     const [{ at, actingRole }, policy, seats, invitation, sends] = await Promise.all([
       access(),

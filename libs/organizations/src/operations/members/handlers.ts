@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { invite } from './invite.ts';
 import { leave } from './leave.ts';
@@ -14,4 +14,4 @@ export const members = {
   setRole,
   removeMember,
   leave,
-} satisfies HandlersOf<Registry['members']>;
+} satisfies HandlersOf<OrganizationsRegistry['members']>;

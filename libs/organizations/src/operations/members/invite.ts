@@ -1,5 +1,5 @@
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import {
   toInvitationEventSubject,
@@ -24,7 +24,7 @@ import {
 } from '../invitations/send-invitation.ts';
 
 export const invite = handle(
-  registry.members.invite,
+  organizationsRegistry.members.invite,
   async ({ params, caller, db, access, policy: askPolicy, emit, refuse }) => {
     const { email, role } = params;
     const [{ at, actingRole }, policy, seats, , open, isMember, sends, teamIds, projectIds] =

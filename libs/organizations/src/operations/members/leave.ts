@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import {
   toMemberEventSubject,
@@ -7,12 +7,15 @@ import {
   releaseHoldingsOfMember,
 } from '../../data/members.ts';
 
-export const leave = handle(registry.members.leave, async ({ caller, db, access, emit, refuse }) => {
-  const [member, { at }] = await Promise.all([lockCallerMembership(db, caller), access()]);
-  if (member.role === 'owner') throw refuse('owner_required');
+export const leave = handle(
+  organizationsRegistry.members.leave,
+  async ({ caller, db, access, emit, refuse }) => {
+    const [member, { at }] = await Promise.all([lockCallerMembership(db, caller), access()]);
+    if (member.role === 'owner') throw refuse('owner_required');
 
-  members.save(db, member, { status: 'removed' }, at);
-  db.deferToCommit(releaseHoldingsOfMember(member.id));
-  emit('member.departed', toMemberEventSubject(member), {});
-  return { deleted: true as const };
-});
+    members.save(db, member, { status: 'removed' }, at);
+    db.deferToCommit(releaseHoldingsOfMember(member.id));
+    emit('member.departed', toMemberEventSubject(member), {});
+    return { deleted: true as const };
+  },
+);

@@ -1,5 +1,5 @@
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import { listMembers } from '../../data/member-lists.ts';
 
-export const list = handle(registry.members.list, ({ params, db }) => listMembers(db, params));
+export const list = handle(organizationsRegistry.members.list, ({ params, db }) => listMembers(db, params));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { type PersonOf, useWorld } from '@muster/testing';
 import {
   arrangeAssignment,
@@ -45,7 +45,7 @@ describe('members.list', () => {
     const { ana, ben, dan } = await world.org();
     await ana.members.removeMember({ memberId: ben.me.memberId });
     const answer = await dan.members.list();
-    expect(registry.members.list.result.parse(answer)).toEqual(answer);
+    expect(organizationsRegistry.members.list.result.parse(answer)).toEqual(answer);
     expect(answer.items.map(({ name }) => name)).toEqual(['Ana', 'Chloé', 'Dan']);
     const { items } = await dan.members.list({ status: 'removed' });
     expect(items).toMatchObject([{ name: 'Ben', role: 'admin', status: 'removed', version: 2 }]);
@@ -118,7 +118,7 @@ describe('members.profile', () => {
     await arrangeComment(world, orgId, first, robo);
     await arrangeComment(world, orgId, first, ana);
     const answer = await chloe.members.profile();
-    expect(registry.members.profile.result.parse(answer)).toEqual(answer);
+    expect(organizationsRegistry.members.profile.result.parse(answer)).toEqual(answer);
     expect(answer).toEqual({
       member: (await chloe.session.identity()).member,
       agents: [{ id: robo.me.agentId, name: 'Robo', slug: 'robo' }],

@@ -1,11 +1,11 @@
 import { roleTooLow } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import { toMemberEventSubject, lockMember, members, releaseHoldingsOfMember } from '../../data/members.ts';
 import { checkMemberRemoval } from '../../rules/role-changes.ts';
 
 export const removeMember = handle(
-  registry.members.removeMember,
+  organizationsRegistry.members.removeMember,
   async ({ params, db, access, emit, refuse }) => {
     const [member, { at, actingRole }] = await Promise.all([lockMember(db, params.memberId), access()]);
     const ruling = checkMemberRemoval(actingRole, member.role);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../../index.ts';
 
@@ -22,7 +22,7 @@ describe('orgs.update', () => {
     expect((await ben.orgs.update({ name: 'Acme', slug })).org).toEqual(before);
     const wanted = { name: 'Acme Ltd.', slug: `${slug}-2`, description: 'Makers', expectedVersion: 1 };
     const { org } = await ben.orgs.update(wanted);
-    expect(registry.orgs.update.result.parse({ org })).toEqual({ org });
+    expect(organizationsRegistry.orgs.update.result.parse({ org })).toEqual({ org });
     const { expectedVersion: _, ...fields } = wanted;
     expect(org).toEqual({ ...before, ...fields, version: 2, updatedAt: org.updatedAt });
     expect((await ben.session.identity()).org).toEqual(org);
@@ -82,7 +82,7 @@ describe('orgs.transferOwnership', () => {
     const { orgId, ana, chloe } = await world.org();
     const { org } = await ana.session.identity();
     const answer = await ana.orgs.transferOwnership({ memberId: chloe.me.memberId });
-    expect(registry.orgs.transferOwnership.result.parse(answer)).toEqual(answer);
+    expect(organizationsRegistry.orgs.transferOwnership.result.parse(answer)).toEqual(answer);
     expect(answer).toMatchObject({
       org,
       previousOwner: { id: ana.me.memberId, role: 'admin', version: 2 },
@@ -186,7 +186,7 @@ describe('orgs.delete', () => {
     const { orgId, slug, ana, ben, chloe, dan, robo } = people;
     await ben.session.identity();
     const answer = await ana.orgs.delete({ confirmSlug: slug });
-    expect(registry.orgs.delete.result.parse(answer)).toEqual(answer);
+    expect(organizationsRegistry.orgs.delete.result.parse(answer)).toEqual(answer);
     const [org] = await world.rows<{ deleted_at: string }>(
       'select deleted_at from orgs where id = $1',
       orgId,

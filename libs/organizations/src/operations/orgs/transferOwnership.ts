@@ -1,5 +1,5 @@
 import { roleTooLow } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle, notFound } from '@muster/runtime';
 import { endSessionsViolatingPolicy } from '../../data/identity-providers.ts';
 import { lockMembers, members, toMember } from '../../data/members.ts';
@@ -7,7 +7,7 @@ import { toOrgEventSubject, getOrg } from '../../data/orgs.ts';
 import { roleNeedsSeat } from '../../rules/role-changes.ts';
 
 export const transferOwnership = handle(
-  registry.orgs.transferOwnership,
+  organizationsRegistry.orgs.transferOwnership,
   async ({ params, caller, db, access, emit, refuse }) => {
     const [locked, org, { at }] = await Promise.all([
       lockMembers(db, [caller.memberId, params.memberId]),

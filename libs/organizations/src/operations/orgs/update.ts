@@ -1,10 +1,10 @@
 import { requireVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import { toOrgEventSubject, lockOrg, orgs, updateOrg, toOrg } from '../../data/orgs.ts';
 
 export const update = handle(
-  registry.orgs.update,
+  organizationsRegistry.orgs.update,
   async ({ params, db, access, emit, claimSlug, refuse }) => {
     const { expectedVersion, ...wanted } = params;
     const [org, { at }] = await Promise.all([lockOrg(db), access()]);

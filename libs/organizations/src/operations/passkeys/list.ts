@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import { listPasskeys } from '../../data/passkeys.ts';
 
-export const list = handle(registry.passkeys.list, ({ params, caller, db }) =>
+export const list = handle(organizationsRegistry.passkeys.list, ({ params, caller, db }) =>
   listPasskeys(db, caller, params),
 );

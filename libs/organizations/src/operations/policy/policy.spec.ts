@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Policy } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../../index.ts';
 
@@ -13,7 +13,7 @@ describe('policy.get', () => {
   it('shows defaults for what was never set, and the version', async () => {
     const { dan } = await world.org();
     const answer = await dan.policy.get();
-    expect(registry.policy.get.result.parse(answer)).toEqual(answer);
+    expect(organizationsRegistry.policy.get.result.parse(answer)).toEqual(answer);
     expect(answer.policy).toEqual({ ...Policy.parse({}), version: 1 });
   });
 

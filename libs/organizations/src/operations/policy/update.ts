@@ -1,6 +1,6 @@
 import { requireVersion } from '@muster/driver';
 import { Policy } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { changedFields, handle } from '@muster/runtime';
 import { toOrgEventSubject, lockOrg } from '../../data/orgs.ts';
 import { endSessionsViolatingPolicy, findUnprovenProviderIndexes } from '../../data/identity-providers.ts';
@@ -16,7 +16,7 @@ import {
 /** The fields of the policy with requirements for sessions, which the change may have tightened. */
 const sessionPolicyFields = ['requirePasskey', 'allowedIdentityProviders'] as const;
 
-export const update = handle(registry.policy.update, async ({ params, db, emit, refuse }) => {
+export const update = handle(organizationsRegistry.policy.update, async ({ params, db, emit, refuse }) => {
   const { expectedVersion, ...changes } = params;
   const [org, plan, isLinked] = await Promise.all([lockOrg(db), getPlan(db), isRepositoryLinked(db)]);
   requireVersion({ version: org.policy_version }, expectedVersion);

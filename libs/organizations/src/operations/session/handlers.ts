@@ -1,5 +1,5 @@
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { identity } from './identity.ts';
 
-export const session = { identity } satisfies HandlersOf<Registry['session']>;
+export const session = { identity } satisfies HandlersOf<OrganizationsRegistry['session']>;

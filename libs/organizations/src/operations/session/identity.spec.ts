@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { useWorld } from '@muster/testing';
 import { session } from './handlers.ts';
 
@@ -31,7 +31,7 @@ describe('session.identity', () => {
       );
     }
     const me = await chloe.session.identity();
-    expect(registry.session.identity.result.parse(me)).toEqual(me);
+    expect(organizationsRegistry.session.identity.result.parse(me)).toEqual(me);
     expect(me).toMatchObject({
       member: { id: chloe.me.memberId, name: 'Chloé', handle: 'chloe', role: 'member' },
       agent: null,

@@ -1,5 +1,5 @@
 import { interfaceVersion } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import { getEntitlement } from '../../data/entitlement.ts';
 import { findHeldWork } from '../../data/held-work.ts';
@@ -9,7 +9,7 @@ import { listTeamsOfMember } from '../../data/teams.ts';
 import { getToken } from '../../data/tokens.ts';
 
 /** All queries are sent in the same tick, so they take one round trip. */
-export const identity = handle(registry.session.identity, async ({ caller, db, access }) => {
+export const identity = handle(organizationsRegistry.session.identity, async ({ caller, db, access }) => {
   const { memberId, agentId, tokenId, actor } = caller;
   const [member, org, token, teams, holding, entitlement, { at }] = await Promise.all([
     getMember(db, memberId),

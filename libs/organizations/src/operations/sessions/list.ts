@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import { listSessions } from '../../data/sessions.ts';
 
-export const list = handle(registry.sessions.list, ({ params, caller, db }) =>
+export const list = handle(organizationsRegistry.sessions.list, ({ params, caller, db }) =>
   listSessions(db, caller, params),
 );

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import { endSessions } from '../../data/sessions.ts';
 
-export const revokeOthers = handle(registry.sessions.revokeOthers, async ({ caller, db }) => ({
+export const revokeOthers = handle(organizationsRegistry.sessions.revokeOthers, async ({ caller, db }) => ({
   ended: await endSessions(db, caller, null),
 }));

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import { teams, toTeam } from '../../data/teams.ts';
 
-export const get = handle(registry.teams.get, async ({ params, db }) => ({
+export const get = handle(organizationsRegistry.teams.get, async ({ params, db }) => ({
   team: toTeam(await teams.get(db, params.teamId)),
 }));

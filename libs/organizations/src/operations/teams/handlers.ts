@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type OrganizationsRegistry } from '@muster/organizations-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { create } from './create.ts';
 import { deleteOperation } from './delete.ts';
@@ -17,4 +17,4 @@ export const teams = {
   update,
   delete: deleteOperation,
   members: { add, setRole, remove, list: listMembers },
-} satisfies HandlersOf<Omit<Registry['teams'], 'projects'>>;
+} satisfies HandlersOf<OrganizationsRegistry['teams']>;

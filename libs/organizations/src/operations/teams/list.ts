@@ -1,5 +1,5 @@
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import { listTeams } from '../../data/teams.ts';
 
-export const list = handle(registry.teams.list, ({ params, db }) => listTeams(db, params));
+export const list = handle(organizationsRegistry.teams.list, ({ params, db }) => listTeams(db, params));

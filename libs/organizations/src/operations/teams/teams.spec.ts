@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { type PeopleOf, useWorld } from '@muster/testing';
 import { arrangeProject } from '../../../test/work.ts';
 import { organizationsHandlers } from '../../index.ts';
@@ -23,7 +23,7 @@ describe('teams.create', () => {
   it('makes a team that everybody sees', async () => {
     const { orgId, ben, dan } = await world.org();
     const answer = await ben.teams.create({ name: ' Web ', description: 'All of it' });
-    expect(registry.teams.create.result.parse(answer)).toEqual(answer);
+    expect(organizationsRegistry.teams.create.result.parse(answer)).toEqual(answer);
     expect(answer.team).toMatchObject({ name: 'Web', description: 'All of it', version: 1 });
     expect(await dan.teams.get({ teamId: answer.team.id })).toEqual(answer);
     expect(await eventsOf(orgId)).toEqual([{ kind: 'team.created', data: {} }]);
@@ -189,7 +189,7 @@ describe('teams.members', () => {
     const { teamId } = await arrangeTeam(people);
     const { memberId } = ben.me;
     const answer = await chloe.teams.members.add({ teamId, memberId });
-    expect(registry.teams.members.add.result.parse(answer)).toEqual(answer);
+    expect(organizationsRegistry.teams.members.add.result.parse(answer)).toEqual(answer);
     expect(answer.teamMember).toMatchObject({ teamId, memberId, name: 'Ben', handle: 'ben', role: 'member' });
     await expect(ana.teams.members.add({ teamId, memberId, role: 'lead' })).rejects.toMatchObject({
       status: 409,

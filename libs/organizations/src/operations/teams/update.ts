@@ -1,10 +1,10 @@
 import { requireVersion } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle } from '@muster/runtime';
 import { toTeamEventSubject, lockTeam, teams, toTeam } from '../../data/teams.ts';
 
 export const update = handle(
-  registry.teams.update,
+  organizationsRegistry.teams.update,
   async ({ params, caller, db, access, requireGround, emit }) => {
     const { teamId, expectedVersion, ...wanted } = params;
     const [team, { at }] = await Promise.all([lockTeam(db, caller, teamId), access()]);

@@ -7,7 +7,7 @@ import {
   roleTooLow,
   scopeTooSmall,
 } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { type Caller, handle, newTokenSecret } from '@muster/runtime';
 import { type AgentRow, lockAgent } from '../../data/agents.ts';
 import { lockCallerMembership } from '../../data/members.ts';
@@ -16,37 +16,40 @@ import { isAdmin } from '../../data/reach.ts';
 import { countLiveTokens, lockParentToken, insertToken, toAccessToken } from '../../data/tokens.ts';
 import { checkTokenCreation } from '../../rules/token-making.ts';
 
-export const create = handle(registry.tokens.create, async ({ params, caller, db, access, refuse }) => {
-  const { agentId = null, projectIds: refs, mayReadInbox = false, scopes } = params;
-  const [{ actingRole }, bearer, parentId, projectIds, count] = await Promise.all([
-    access(),
-    lockTokenBearer(db, caller, agentId),
-    lockParentToken(db, caller),
-    refs === undefined ? caller.projectIds : resolveProjectIds(db, caller, refs),
-    countLiveTokens(db, bearerMemberIdSql(caller, agentId), maxTokensPerMember),
-  ]);
-  if (bearer.memberId !== caller.memberId) {
-    if (!isAdmin(caller, actingRole)) throw forbidden('not_own_agent');
-    requireNoAdditionalRights(actingRole, bearer.role, mayReadInbox);
-  }
-  if (scopes.includes('scim') && projectIds !== null) throw forbidden('bound_token');
-  const ruling = checkTokenCreation(caller.scopes, scopes, bearer.role);
-  if (ruling.kind === 'scope') throw scopeTooSmall({ needed: ruling.needed, held: caller.scopes });
-  if (ruling.kind === 'role') throw roleTooLow({ needed: 'admin', held: bearer.role });
-  const retiredAt = bearer.agent?.retired_at ?? null;
-  if (retiredAt !== null) throw refuse('agent_retired', { retiredAt });
-  if (count >= maxTokensPerMember)
-    throw refuse('limit_exceeded', { limit: 'tokens', max: maxTokensPerMember });
+export const create = handle(
+  organizationsRegistry.tokens.create,
+  async ({ params, caller, db, access, refuse }) => {
+    const { agentId = null, projectIds: refs, mayReadInbox = false, scopes } = params;
+    const [{ actingRole }, bearer, parentId, projectIds, count] = await Promise.all([
+      access(),
+      lockTokenBearer(db, caller, agentId),
+      lockParentToken(db, caller),
+      refs === undefined ? caller.projectIds : resolveProjectIds(db, caller, refs),
+      countLiveTokens(db, bearerMemberIdSql(caller, agentId), maxTokensPerMember),
+    ]);
+    if (bearer.memberId !== caller.memberId) {
+      if (!isAdmin(caller, actingRole)) throw forbidden('not_own_agent');
+      requireNoAdditionalRights(actingRole, bearer.role, mayReadInbox);
+    }
+    if (scopes.includes('scim') && projectIds !== null) throw forbidden('bound_token');
+    const ruling = checkTokenCreation(caller.scopes, scopes, bearer.role);
+    if (ruling.kind === 'scope') throw scopeTooSmall({ needed: ruling.needed, held: caller.scopes });
+    if (ruling.kind === 'role') throw roleTooLow({ needed: 'admin', held: bearer.role });
+    const retiredAt = bearer.agent?.retired_at ?? null;
+    if (retiredAt !== null) throw refuse('agent_retired', { retiredAt });
+    if (count >= maxTokensPerMember)
+      throw refuse('limit_exceeded', { limit: 'tokens', max: maxTokensPerMember });
 
-  const secret = newTokenSecret();
-  const token = await insertToken(db, {
-    ...{ secret, scopes, agentId, mayReadInbox, name: params.name, memberId: bearer.memberId },
-    projectIds,
-    expiresInDays: params.expiresInDays,
-    parentId,
-  });
-  return { token: toAccessToken(token), secret };
-});
+    const secret = newTokenSecret();
+    const token = await insertToken(db, {
+      ...{ secret, scopes, agentId, mayReadInbox, name: params.name, memberId: bearer.memberId },
+      projectIds,
+      expiresInDays: params.expiresInDays,
+      parentId,
+    });
+    return { token: toAccessToken(token), secret };
+  },
+);
 
 /** The member or agent to whom the new token will belong. */
 interface TokenBearer {

@@ -1,7 +1,7 @@
 /** Tests that an import of an archive brings the records of the organization only if an admin imports. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf } from '@muster/contract';
-import { type registry } from '@muster/registry';
+import { type boardRegistry } from '@muster/board-registry';
 import { type PeopleOf, type PersonOf, useWorld } from '@muster/testing';
 import { readArchiveLines } from '../../../../test/archive-lines.ts';
 import { fillProject } from '../../../../test/archived-project.ts';
@@ -11,7 +11,7 @@ import { boardHandlers } from '../../../index.ts';
 
 const world = useWorld(boardHandlers);
 
-type Line = InputOf<typeof registry.imports.put>['items'][number];
+type Line = InputOf<typeof boardRegistry.imports.put>['items'][number];
 
 let original: PeopleOf<typeof world>;
 let people: PeopleOf<typeof world>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../../test/board.ts';
 import { arrangeTeam } from '../../../../test/team.ts';
@@ -30,7 +30,7 @@ describe('projects.requestAccess', () => {
   it('asks for a private project by its id or key, and learns nothing of it but the id', async () => {
     const { orgId, eve, projectId } = await arrangeHiddenProject();
     const asked = await eve.projects.requestAccess({ projectId: 'hid', message: 'Let me in' });
-    expect(registry.projects.requestAccess.result.parse(asked)).toEqual(asked);
+    expect(boardRegistry.projects.requestAccess.result.parse(asked)).toEqual(asked);
     const { accessRequest } = asked;
     expect(accessRequest).toEqual({
       id: accessRequest.id,

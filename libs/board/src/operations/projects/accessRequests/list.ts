@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listAccessRequests } from '../../../data/access-requests.ts';
 
-export const list = handle(registry.projects.accessRequests.list, ({ params, targetId, db }) =>
+export const list = handle(boardRegistry.projects.accessRequests.list, ({ params, targetId, db }) =>
   listAccessRequests(db, targetId, params),
 );

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { accessRequests, lockAccessRequest, toAccessRequest } from '../../../data/access-requests.ts';
 import { setDirectProjectRole } from '../../../data/project-members.ts';
@@ -7,7 +7,7 @@ import { stateAfterDecision } from '../../../rules/access-request-states.ts';
 import { pickHigherRole, findRulesViolatedByRole } from '../../../rules/project-roles.ts';
 
 export const resolve = handle(
-  registry.projects.accessRequests.resolve,
+  boardRegistry.projects.accessRequests.resolve,
   async ({ params, caller: { actor }, db, access, emit, refuse }) => {
     const { accessRequestId, decision, note } = params;
     const [project, request, { at }] = await Promise.all([

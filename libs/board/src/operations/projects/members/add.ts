@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { getLeadStatus } from '../../../data/project-leads.ts';
 import {
@@ -10,7 +10,7 @@ import { toProjectEventSubject, projects } from '../../../data/projects.ts';
 import { wouldLoseLastLead, findRulesViolatedByRole } from '../../../rules/project-roles.ts';
 
 export const add = handle(
-  registry.projects.members.add,
+  boardRegistry.projects.members.add,
   async ({ params, targetId, db, access, emit, refuse }) => {
     const { memberId, role } = params;
     // Roles in a project change only under the project's lock. The facts that are read here therefore stay

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listParticipants } from '../../../data/project-members.ts';
 
-export const list = handle(registry.projects.members.list, ({ params, targetId, db }) =>
+export const list = handle(boardRegistry.projects.members.list, ({ params, targetId, db }) =>
   listParticipants(db, targetId, params),
 );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Participant } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { type PersonOf, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../../test/board.ts';
 import { arrangeTeam } from '../../../../test/team.ts';
@@ -37,7 +37,7 @@ describe('projects.members.add', () => {
       memberId: eve.me.memberId,
       role: 'contributor',
     });
-    expect(registry.projects.members.add.result.parse(added)).toEqual(added);
+    expect(boardRegistry.projects.members.add.result.parse(added)).toEqual(added);
     expect(added.projectMember).toMatchObject({
       projectId,
       memberId: eve.me.memberId,

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle, notFound } from '@muster/runtime';
 import { getLeadStatus } from '../../../data/project-leads.ts';
 import { deleteDirectProjectRole, findDirectProjectRole } from '../../../data/project-members.ts';
@@ -6,7 +6,7 @@ import { toProjectEventSubject, projects } from '../../../data/projects.ts';
 import { wouldLoseLastLead } from '../../../rules/project-roles.ts';
 
 export const remove = handle(
-  registry.projects.members.remove,
+  boardRegistry.projects.members.remove,
   async ({ params, targetId, db, emit, refuse }) => {
     const { memberId } = params;
     const [project, given, leads] = await Promise.all([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../../test/board.ts';
 import { arrangeTeam } from '../../../../test/team.ts';
@@ -27,7 +27,7 @@ describe('projects.assignTeam', () => {
     const { orgId, ana, chloe, eve, projectId } = await hidden();
     const teamId = await arrangeTeam(world, orgId, { members: [chloe] });
     const assigned = await ana.projects.assignTeam({ projectId: 'HID', teamId, role: 'contributor' });
-    expect(registry.projects.assignTeam.result.parse(assigned)).toEqual(assigned);
+    expect(boardRegistry.projects.assignTeam.result.parse(assigned)).toEqual(assigned);
     expect(assigned.projectTeam).toMatchObject({ projectId, teamId, name: 'Platform', role: 'contributor' });
     await world.rows(
       `insert into team_members (org_id, team_id, member_id, role) values ($1, $2, $3, 'member')`,

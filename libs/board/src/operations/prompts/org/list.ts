@@ -1,5 +1,5 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listPrompts } from '../../../data/prompts.ts';
 
-export const list = handle(registry.prompts.org.list, ({ params, db }) => listPrompts(db, null, params));
+export const list = handle(boardRegistry.prompts.org.list, ({ params, db }) => listPrompts(db, null, params));

@@ -1,5 +1,5 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { upsertPrompt } from '../upsert-prompt.ts';
 
-export const upsert = handle(registry.prompts.org.upsert, (context) => upsertPrompt(context, null));
+export const upsert = handle(boardRegistry.prompts.org.upsert, (context) => upsertPrompt(context, null));

@@ -1,10 +1,10 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { toPromptEventSubject, deletePrompt } from '../../../data/prompts.ts';
 
 // `delete` is a reserved word.
 export const deleteOperation = handle(
-  registry.prompts.project.delete,
+  boardRegistry.prompts.project.delete,
   async ({ params, targetId, db, emit }) => {
     const prompt = await deletePrompt(db, targetId, params.slug);
     emit('prompt.deleted', toPromptEventSubject(prompt), { slug: prompt.slug });

@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { listEffectivePrompts, listPrompts } from '../../../data/prompts.ts';
 
-export const list = handle(registry.prompts.project.list, ({ params, targetId, db }) =>
+export const list = handle(boardRegistry.prompts.project.list, ({ params, targetId, db }) =>
   (params.effective ? listEffectivePrompts : listPrompts)(db, targetId, params),
 );

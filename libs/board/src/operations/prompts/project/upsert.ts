@@ -1,7 +1,7 @@
-import { registry } from '@muster/registry';
+import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
 import { upsertPrompt } from '../upsert-prompt.ts';
 
-export const upsert = handle(registry.prompts.project.upsert, (context) =>
+export const upsert = handle(boardRegistry.prompts.project.upsert, (context) =>
   upsertPrompt(context, context.targetId),
 );

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle, notFound } from '@muster/runtime';
 import {
   catalogAgentSubject,
@@ -11,7 +11,7 @@ import { sortNewestFirst } from '../../../rules/catalog-versions.ts';
 
 // `delete` is a reserved word.
 export const deleteOperation = handle(
-  registry.agents.catalog.delete,
+  deliveryRegistry.agents.catalog.delete,
   async ({ params, caller, db, requireGround, emit }) => {
     const { slug, version } = params;
     const agent = await lockAgent(db, slug);

@@ -1,10 +1,10 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { findVersionContent } from '../../../data/catalog.ts';
 import { encodeContent } from '../../../rules/catalog-content.ts';
 import { resolveVersion } from './wanted-version.ts';
 
-export const download = handle(registry.agents.catalog.download, async ({ params, db }) => {
+export const download = handle(deliveryRegistry.agents.catalog.download, async ({ params, db }) => {
   const { row } = await resolveVersion(db, params, findVersionContent);
   return {
     slug: row.slug,

@@ -1,4 +1,4 @@
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { deleteOperation } from './delete.ts';
 import { download } from './download.ts';
@@ -12,4 +12,4 @@ export const catalog = {
   list,
   download,
   delete: deleteOperation,
-} satisfies HandlersOf<Registry['agents']['catalog']>;
+} satisfies HandlersOf<DeliveryRegistry['agents']['catalog']>;

@@ -1,5 +1,5 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { listAgents } from '../../../data/catalog.ts';
 
-export const list = handle(registry.agents.catalog.list, ({ params, db }) => listAgents(db, params));
+export const list = handle(deliveryRegistry.agents.catalog.list, ({ params, db }) => listAgents(db, params));

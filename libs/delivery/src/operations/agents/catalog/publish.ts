@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { badRequest, handle } from '@muster/runtime';
 import {
   catalogAgentSubject,
@@ -13,7 +13,7 @@ import { decodeContent, defaultContentType, sha256Of } from '../../../rules/cata
 import { maxVersionsPerAgent, sortNewestFirst } from '../../../rules/catalog-versions.ts';
 
 export const publish = handle(
-  registry.agents.catalog.publish,
+  deliveryRegistry.agents.catalog.publish,
   async ({ params, caller, db, access, requireGround, emit, refuse }) => {
     const { slug, version, encoding } = params;
     const decoded = decodeContent(params.content, encoding);

@@ -1,11 +1,12 @@
-import { registry } from '@muster/registry';
+import { attachmentsRegistry } from '@muster/attachments-registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle, pathNotFound } from '@muster/runtime';
 import { getExecution, toExecution } from '../../../data/executions.ts';
 import { findRun } from '../../../data/run-lists.ts';
 import { listRunUsage, runIdOfLease } from '../../../data/usage.ts';
 import { listRunEvents } from '../../../leases/events.ts';
 
-export const get = handle(registry.agents.runs.get, async ({ params, caller, db, perform }) => {
+export const get = handle(deliveryRegistry.agents.runs.get, async ({ params, caller, db, perform }) => {
   const { run, rowId } = (await findRun(db, caller, params)) ?? {};
   if (run === undefined) throw pathNotFound('runId');
   const { executionId } = run;
@@ -14,7 +15,11 @@ export const get = handle(registry.agents.runs.get, async ({ params, caller, db,
     executionId === null ? undefined : getExecution(db, executionId),
     executionId === null
       ? undefined
-      : perform(registry.attachments.list, { targetType: 'execution', targetId: executionId, limit: 200 }),
+      : perform(attachmentsRegistry.attachments.list, {
+          targetType: 'execution',
+          targetId: executionId,
+          limit: 200,
+        }),
   ]);
   // A run that is derived from a lease without a run has the id of the execution.
   const isOfLease = rowId === null && run.runId === executionId && found !== undefined;

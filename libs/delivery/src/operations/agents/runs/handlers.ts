@@ -1,7 +1,7 @@
-import { type Registry } from '@muster/registry';
+import { type DeliveryRegistry } from '@muster/delivery-registry';
 import { type HandlersOf } from '@muster/runtime';
 import { get } from './get.ts';
 import { list } from './list.ts';
 import { log } from './log.ts';
 
-export const runs = { get, list, log } satisfies HandlersOf<Registry['agents']['runs']>;
+export const runs = { get, list, log } satisfies HandlersOf<DeliveryRegistry['agents']['runs']>;

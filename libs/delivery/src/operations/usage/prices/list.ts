@@ -1,5 +1,5 @@
-import { registry } from '@muster/registry';
+import { deliveryRegistry } from '@muster/delivery-registry';
 import { handle } from '@muster/runtime';
 import { listPrices } from '../../../data/prices.ts';
 
-export const list = handle(registry.usage.prices.list, ({ params, db }) => listPrices(db, params));
+export const list = handle(deliveryRegistry.usage.prices.list, ({ params, db }) => listPrices(db, params));

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle } from '@muster/runtime';
 import { readAuditEntries } from '../../../data/audit.ts';
 import { getEventCursors } from '../../../data/event-cursors.ts';
@@ -13,7 +13,7 @@ import { auditMessageOf, eventMessage, testMessage } from '../../../rules/webhoo
 import { type WebhooksConfig } from '../set-up.ts';
 
 export const getDeliveryHandler = ({ subjectUrl, consoleUrl }: WebhooksConfig) =>
-  handle(registry.webhooks.deliveries.get, async ({ params, caller, db, requireGround }) => {
+  handle(notificationsRegistry.webhooks.deliveries.get, async ({ params, caller, db, requireGround }) => {
     const row = await getDelivery(db, params.deliveryId);
     const webhook = await getWebhook({ db, caller, requireGround }, row.webhook_id);
     const { format } = webhook;

@@ -1,10 +1,10 @@
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle } from '@muster/runtime';
 import { listDeliveries } from '../../../data/webhook-deliveries.ts';
 import { getWebhook } from '../../../data/webhooks.ts';
 
 export const list = handle(
-  registry.webhooks.deliveries.list,
+  notificationsRegistry.webhooks.deliveries.list,
   async ({ params, caller, db, requireGround }) => {
     const [page] = await Promise.all([
       listDeliveries(db, params),

@@ -1,10 +1,10 @@
-import { registry } from '@muster/registry';
+import { notificationsRegistry } from '@muster/notifications-registry';
 import { handle } from '@muster/runtime';
 import { lockDelivery, rescheduleDelivery, toDelivery } from '../../../data/webhook-deliveries.ts';
 import { lockWebhookOfDelivery, makeWebhookDue } from '../../../data/webhooks.ts';
 
 export const redeliver = handle(
-  registry.webhooks.deliveries.redeliver,
+  notificationsRegistry.webhooks.deliveries.redeliver,
   async ({ params, caller, db, access, requireGround }) => {
     const { deliveryId } = params;
     const [{ at }, webhook] = await Promise.all([

@@ -1,5 +1,5 @@
 import { type TeamMember } from '@muster/contract';
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle, withPathOnNotFound } from '@muster/runtime';
 import { lockMember } from '../../../data/members.ts';
 import { findTeamMember, insertTeamMember } from '../../../data/team-members.ts';
@@ -7,7 +7,7 @@ import { toTeamEventSubject, lockTeam } from '../../../data/teams.ts';
 import { findRulesViolatedByTeamRole } from '../../../rules/team-roles.ts';
 
 export const add = handle(
-  registry.teams.members.add,
+  organizationsRegistry.teams.members.add,
   async ({ params, caller, db, access, requireGround, emit, refuse }) => {
     const { teamId, memberId, role } = params;
     const [team, { at }, member, present] = await Promise.all([

@@ -1,10 +1,10 @@
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle, withPathOnNotFound } from '@muster/runtime';
 import { deleteTeamMember, getTeamMember } from '../../../data/team-members.ts';
 import { toTeamEventSubject, lockTeam } from '../../../data/teams.ts';
 
 export const remove = handle(
-  registry.teams.members.remove,
+  organizationsRegistry.teams.members.remove,
   async ({ params, caller, db, requireGround, emit }) => {
     const { teamId, memberId } = params;
     const [team, present] = await Promise.all([

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { organizationsRegistry } from '@muster/organizations-registry';
 import { handle, withPathOnNotFound } from '@muster/runtime';
 import { lockMember } from '../../../data/members.ts';
 import { getTeamMember, updateTeamMemberRole } from '../../../data/team-members.ts';
@@ -6,7 +6,7 @@ import { toTeamEventSubject, lockTeam } from '../../../data/teams.ts';
 import { findRulesViolatedByTeamRole } from '../../../rules/team-roles.ts';
 
 export const setRole = handle(
-  registry.teams.members.setRole,
+  organizationsRegistry.teams.members.setRole,
   async ({ params, caller, db, requireGround, emit, refuse }) => {
     const { teamId, memberId, role } = params;
     const [team, member, present] = await Promise.all([

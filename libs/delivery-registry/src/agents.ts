@@ -2,7 +2,6 @@ import { z } from 'zod';
 import {
   org,
   project,
-  selfAccess,
   surfacesWithoutTool,
   operation,
   pageParams,
@@ -10,7 +9,6 @@ import {
   AgentParam,
   Id,
   jsonObject,
-  MemberParam,
   ProjectRef,
   StoryRef,
   boundedText,
@@ -19,10 +17,6 @@ import {
   AgentRecord,
   agentRecordGroupings,
   RunId,
-  InboxItem,
-  InboxKind,
-  inboxKinds,
-  AgentName,
   ActiveRun,
   maxLinesPerLogEvent,
   maxLogLineBytes,
@@ -34,13 +28,12 @@ import {
   RunLogStream,
   runLogStreams,
   RunMessage,
-  Agent,
-  AgentSlug,
   UsageReport,
 } from '@muster/contract';
 import { catalog } from './agents-catalog.ts';
 import { runs } from './agents-runs.ts';
 
+/** The part of the namespace `agents` for their work and their catalog. */
 export const agents = {
   runEvent: operation({
     name: 'agents.runEvent',
@@ -122,82 +115,6 @@ export const agents = {
     }),
     result: pageSchemaOf(AgentRecord),
     example: { groupBy: 'agent', projectId: 'WEB' },
-  }),
-  inbox: operation({
-    name: 'agents.inbox',
-    effect: 'read',
-    summary: 'Read what came in about your work',
-    keywords: 'messages mentions verdict answer stop assigned news wait notifications poll',
-    description:
-      'Of the calling agent, or of the calling member: verdicts, stops, mentions, offers, assignments, answers and changes, oldest first and without gaps. Needs no lease. Starts after the given cursor, or with the oldest item; items are kept for 14 days. With waitSeconds the call returns as soon as there is an item. next is the call that answers an item.',
-    access: selfAccess(),
-    params: z.strictObject({
-      after: z
-        .int()
-        .min(0)
-        .optional()
-        .meta({ description: 'A cursor from an earlier call, or the seq of an item' }),
-      kinds: z.array(InboxKind).min(1).max(inboxKinds.length).optional(),
-      limit: pageParams.limit,
-      waitSeconds: z.int().min(0).max(25).default(0),
-    }),
-    result: z.object({
-      items: z.array(InboxItem),
-      cursor: z.int().describe('The position to continue from, present even if there are no items'),
-    }),
-    example: {},
-  }),
-  create: operation({
-    name: 'agents.create',
-    effect: 'write',
-    summary: 'Create an agent, for which you can then create tokens',
-    keywords: 'new bot assistant identity register',
-    description:
-      'The agent acts for you, with at most your role, and everything it does appears under its own name. Its name and slug must differ from those of all your agents, retired ones included. A member can have at most 50 agents that are not retired.',
-    access: org('member'),
-    byMemberOnly: true,
-    surfaces: surfacesWithoutTool,
-    params: z.strictObject({ name: AgentName, slug: AgentSlug.optional() }),
-    result: z.object({ agent: Agent }),
-    refusals: ['already_exists', 'limit_exceeded'],
-    emits: ['agent.created'],
-    example: { name: 'Claude' },
-  }),
-  list: operation({
-    name: 'agents.list',
-    effect: 'read',
-    summary: 'List your agents',
-    keywords: 'bots assistants mine',
-    description:
-      'Newest first. You see your own agents; admins with the scope admin see all agents of the organization. Retired agents only with includeRetired.',
-    access: org('member'),
-    byMemberOnly: true,
-    surfaces: surfacesWithoutTool,
-    params: z.strictObject({
-      memberId: MemberParam.optional(),
-      includeRetired: z.boolean().default(false),
-      ...pageParams,
-    }),
-    result: pageSchemaOf(Agent),
-    example: {},
-  }),
-  retire: operation({
-    name: 'agents.retire',
-    effect: 'write',
-    idempotent: true,
-    destructive: true,
-    summary: 'Retire an agent for good',
-    keywords: 'delete remove disable stop bot',
-    description:
-      'You can retire your own agents; admins with the scope admin can retire any agent of the organization. Takes effect immediately: its tokens are revoked, its leases and locks are released, its runs end, and its offers, assignments and review requests are withdrawn. Its past work stays under its name. Retiring it again has no effect.',
-    access: org('member'),
-    byMemberOnly: true,
-    surfaces: surfacesWithoutTool,
-    auditsRefusal: true,
-    params: z.strictObject({ agentId: AgentParam }),
-    result: z.object({ agent: Agent }),
-    emits: ['agent.retired'],
-    example: { agentId: '01936d5c-0000-7000-8000-0000000000b1' },
   }),
   catalog,
   runs,

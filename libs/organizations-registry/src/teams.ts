@@ -15,7 +15,6 @@ import {
   TeamName,
   TeamRole,
 } from '@muster/contract';
-import { teamProjects } from './teams-projects.ts';
 
 const example = { teamId: '01936d5c-0000-7000-8000-000000000021' };
 const exampleTeamMember = { ...example, memberId: '01936d5c-0000-7000-8000-000000000020' };
@@ -145,5 +144,4 @@ export const teams = {
       example,
     }),
   },
-  projects: teamProjects,
 };

@@ -41,6 +41,7 @@ import {
   StoryTitle,
   Touches,
   UpstreamInput,
+  updateStoryStatus,
   Warning,
 } from '@muster/contract';
 import { bulkStories } from './stories-bulk.ts';
@@ -202,34 +203,7 @@ export const stories = {
     ],
     example: { storyId: 'WEB-1', priority: 'urgent' },
   }),
-  updateStatus: operation({
-    name: 'stories.updateStatus',
-    effect: 'write',
-    idempotent: true,
-    summary: 'Move a story to another status',
-    keywords:
-      'done close finish reopen cancel start ready ticket issue task card transition column in progress',
-    description:
-      'Moves a story along its workflow, to the end of columnId or of the first column with the status. Setting the current status has no effect, so the call can be repeated. Moving to done warns about open blockers and a live lease; in a project without a linked repository it completes submitted work.',
-    access: project('contributor'),
-    params: z.strictObject({
-      storyId: StoryRef,
-      status: StoryStatus,
-      columnId: Id.optional(),
-      expectedVersion: ExpectedVersion,
-    }),
-    result: StoryAndWarnings,
-    refusals: [
-      'invalid_transition',
-      'policy',
-      'wip_limit',
-      'version_mismatch',
-      'archived',
-      'mismatched_project',
-    ],
-    emits: ['story.statusChanged', 'story.reordered', 'execution.completed', 'story.unblocked'],
-    example: { storyId: 'WEB-1', status: 'in_review' },
-  }),
+  updateStatus: updateStoryStatus,
   reorder: operation({
     name: 'stories.reorder',
     effect: 'write',
