@@ -21,7 +21,7 @@ const refused: Case[] = [
   { file: 'libs/registry/src/b.ts', imports: 'kysely', refusal: banned('type:registry', 'kysely') },
   {
     file: 'libs/board-registry/src/a.ts',
-    imports: '@muster/billing-registry',
+    imports: '@muster/trial-registry',
     refusal: onlyTags('type:domain-registry'),
   },
   { file: 'libs/board/src/h.ts', imports: '@muster/registry', refusal: onlyTags('type:domain') },
@@ -156,6 +156,7 @@ const files: Record<string, string> = {
   ...project('apps/trial-license', ['type:app', 'scope:license-service']),
   ...project('libs/trial-platform', ['type:platform']),
   ...project('libs/trial-domain', ['type:domain']),
+  ...project('libs/trial-registry', ['type:domain-registry']),
   ...project('libs/trial-untagged', [], { kysely: '0.29.9' }),
   'apps/coordination-api/tsconfig.json': '{ "extends": "../../tsconfig.base.json" }',
   ...Object.fromEntries(
