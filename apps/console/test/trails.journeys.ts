@@ -1,6 +1,7 @@
 /** Tests the activity, with filters as links that can be shared. */
 import { readFile } from 'node:fs/promises';
 import { beforeEach, expect } from '@jest/globals';
+import { type Client } from '@muster/client';
 import { type Page } from 'playwright-core';
 import { type People, waitUntil } from '@muster/testing';
 import { journey } from './browser.ts';
@@ -84,8 +85,52 @@ export function trailsJourneys(house: House): void {
   journey('leads from a story to all that happened to it', async () => {
     const page = await open(people.ana.me.token, '/s/WEB-1');
     await page.getByRole('link', { name: 'View history' }).click();
+    await page.getByRole('link', { name: 'Remove the filter WEB-1' }).waitFor();
     const shown = await lines(page, 2);
     expect(shown.every((line) => line.includes('WEB-1'))).toBe(true);
+  });
+
+  journey('lists on the page of a story what happened to it, with one line for each run', async () => {
+    const [ana, robo] = [people.ana, people.robo].map(({ me }) => house.client(me.token)) as [Client, Client];
+    const target = { targetType: 'story', targetId: 'WEB-1' } as const;
+    await ana.stories.update({ storyId: 'WEB-1', priority: 'high', dueDate: '2099-01-31' });
+    await ana.storySpec.update({ storyId: 'WEB-1', content: 'Guests pay by card.\n' });
+    await ana.assignments.set({ ...target, memberId: people.ben.me.memberId });
+    await ana.stories.updateStatus({ storyId: 'WEB-1', status: 'ready' });
+    const { execution, leaseToken } = await robo.deliveryExecutions.acquire(target);
+    const held = { executionId: execution.id, leaseToken };
+    await robo.deliveryExecutions.checkpoint({ ...held, summary: 'The form is there' });
+    for (const progress of [10, 20]) await robo.deliveryExecutions.update({ ...held, progress });
+    const page = await open(people.ana.me.token, '/s/WEB-1');
+    const activity = page.getByRole('region', { name: 'Activity', exact: true });
+    const rows = activity.locator('.row-words');
+    const texts = async () => (await rows.allTextContents()).map((text) => text.trim());
+    await waitUntil(async () => (await rows.count()) === 6);
+    expect(await texts()).toEqual([
+      'Robo made progress on this story · started, 1 checkpoint, 1 update',
+      'Ana moved this story to Ready',
+      'Ana assigned this story to Ben',
+      'Ana wrote the spec of this story (version 1)',
+      'Ana changed this story (priority, due date)',
+      'Ana created this story',
+    ]);
+    const pullRequest = { number: 1, url: 'https://example.com/pull/1' };
+    await robo.deliveryExecutions.complete({ ...held, outcome: 'submitted', pullRequest });
+    expect(await activity.getByRole('link', { name: 'Open the run of Robo' }).getAttribute('href')).toContain(
+      execution.id,
+    );
+    await activity.getByText('submitted this story · started, 1 checkpoint, 2 updates').waitFor();
+    await ana.reviewers.add({ storyId: 'WEB-1', memberId: people.ana.me.memberId });
+    await ana.reviewers.setVerdict({ storyId: 'WEB-1', verdict: 'changes_requested', note: 'Smaller' });
+    await activity.getByText('reviewed this story (changes requested)').waitFor();
+    await activity.getByText('requested a review of this story (Ana)').waitFor();
+    for (const priority of ['low', 'medium', 'high', 'urgent', 'none', 'low', 'medium'] as const) {
+      await ana.stories.update({ storyId: 'WEB-1', priority });
+      await ana.stories.updateStatus({ storyId: 'WEB-1', status: priority === 'low' ? 'backlog' : 'ready' });
+    }
+    await activity.getByText('created this story').waitFor({ state: 'detached' });
+    await activity.getByRole('button', { name: 'Show older' }).click();
+    await activity.getByText('created this story').waitFor();
   });
 
   journey('names stories and settings in the audit trail', async () => {

@@ -23,6 +23,12 @@ export function useActorOptions(chosenId: string | undefined, chosenName: string
   return isKnown ? all : [{ id: chosenId, name: chosenName }, ...all];
 }
 
+/** Returns a function that finds the name of a member or agent by id; undefined for former ones. */
+export function useActorNames(): (id: string) => string | undefined {
+  const options = useActorOptions(undefined, '');
+  return (id) => options.find((option) => option.id === id)?.name;
+}
+
 /** Returns the id by which activity is filtered: the agent's or the member's; undefined for the system. */
 export const getActorOptionId = (actor: {
   readonly memberId: string | null;

@@ -44,7 +44,7 @@ export const storyQuery = (client: Client, storyKey: string) =>
             'collisions',
             'touches',
           ] as const),
-          ...(['readiness', 'others', 'recentActivity'] as const),
+          ...(['readiness', 'others'] as const),
         ],
         maxBytes: 1024 * 1024,
       }),

@@ -128,7 +128,13 @@ const eventTexts: Readonly<Record<EventKind, string>> = {
 
 export const eventKinds = Object.keys(eventTexts) as readonly EventKind[];
 
-/** Texts of the activity's filters. */
+const fieldTexts: Readonly<Record<string, string>> = {
+  ...{ epicId: 'epic', parentId: 'parent', dueDate: 'due date', touches: 'files' },
+  ...{ blockedBy: 'dependencies', blocked: 'blocked' },
+};
+const verdictTexts: Readonly<Record<string, string>> = { changes_requested: 'changes requested' };
+
+/** Texts of the activity's lines and filters. */
 export const activityTexts = {
   filters: 'Filter the activity',
   clear: 'Clear filters',
@@ -165,6 +171,15 @@ export const activityTexts = {
           ...(times > 0 ? [pluralize(times, 'update', 'updates')] : []),
           pluralize(checkpoints, 'checkpoint', 'checkpoints'),
         ].join(', '),
+  thisStory: 'this story',
+  openRunOf: (name: string) => `Open the run of ${name}`,
+  toStatus: (status: string) => `to ${status}`,
+  changedFields: (fields: readonly string[]) =>
+    `(${fields.map((field) => fieldTexts[field] ?? field).join(', ')})`,
+  specVersion: (version: number) => `(version ${version.toLocaleString()})`,
+  verdict: (verdict: string) => `(${verdictTexts[verdict] ?? verdict})`,
+  assignedTo: (names: readonly string[]) => `to ${names.join(' and ')}`,
+  ofReviewer: (names: readonly string[]) => `(${names.join(', ')})`,
   notOf: (key: string) => `Remove the filter ${key}`,
 };
 
@@ -172,5 +187,16 @@ export const activityTexts = {
 export const eventText = (kind: string): string =>
   (eventTexts as Readonly<Record<string, string>>)[kind] ?? `${kind}:`;
 
-/** Names the column that a story was moved to. */
-export const statusChangeText = (statusName: string): string => `to ${statusName}`;
+const countedTexts: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  'execution.updated': ['update', 'updates'],
+  'execution.checkpointed': ['checkpoint', 'checkpoints'],
+};
+
+/** Sums up the kinds of a run's events: progress by numbers, other kinds by their verbs. */
+export const summarizeKinds = (kinds: readonly string[]): string[] =>
+  [...Map.groupBy(kinds, (kind) => kind)].map(([kind, { length }]) => {
+    const counted = countedTexts[kind];
+    return counted === undefined
+      ? eventText(kind).replace(/( on| of|:)$/, '')
+      : pluralize(length, ...counted);
+  });

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { type ActivityItem } from '@muster/contract';
-import { collapseEvents } from './activity-lines.ts';
+import { collapseEvents, collapseRuns } from './activity-lines.ts';
 
 const start = Date.parse('2026-01-01T12:00:00Z');
 
@@ -56,5 +56,31 @@ it('groups other events only with their neighbors', () => {
   ).toHaveLength(3);
   expect(told(events(['a', 'story.updated', '1'], ['a', 'story.updated', '1']))).toEqual([
     ['a', 'story.updated', 2, 0],
+  ]);
+});
+
+it('shows each run of an actor as one line, in the place of its newest event', () => {
+  const items = events(
+    ['a', 'execution.submitted', '1'],
+    ['m', 'story.updated', '1'],
+    ['a', 'execution.checkpointed', '1'],
+    ['b', 'execution.superseded', '1'],
+    ['a', 'execution.acquired', '1'],
+    ['a', 'execution.acquired', '1'],
+  ).map((item, place) =>
+    item.kind.startsWith('execution')
+      ? { ...item, data: { executionId: place < 5 ? 'x' : 'y' } }
+      : { ...item, data: {} },
+  );
+  expect(
+    collapseRuns(items).map(({ newestEvent, earlierEvents }) => [
+      ...[newestEvent.actor.name, newestEvent.kind],
+      ...earlierEvents.map(({ kind }) => kind),
+    ]),
+  ).toEqual([
+    ['a', 'execution.submitted', 'execution.checkpointed', 'execution.acquired'],
+    ['m', 'story.updated'],
+    ['b', 'execution.superseded'],
+    ['a', 'execution.acquired'],
   ]);
 });

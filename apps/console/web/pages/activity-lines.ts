@@ -7,6 +7,8 @@ export interface ActivityLine {
   /** The number of events on this line that are not checkpoints. */
   readonly eventCount: number;
   readonly checkpointCount: number;
+  /** The other events of a run that has one line, newest first; empty for other lines. */
+  readonly earlierEvents: readonly ActivityItem[];
 }
 
 /** Returns true for a holder's report about ongoing work. */
@@ -60,5 +62,22 @@ export function collapseEvents(items: readonly ActivityItem[]): ActivityLine[] {
     newestEvent,
     eventCount,
     checkpointCount,
+    earlierEvents: [],
   }));
+}
+
+/** Groups events like `collapseEvents`, but all events of an actor's work under one execution share a line. */
+export function collapseRuns(items: readonly ActivityItem[]): ActivityLine[] {
+  const isOfRun = ({ data }: ActivityItem): boolean => data['executionId'] !== undefined;
+  const runs = Map.groupBy(
+    items.filter(isOfRun),
+    ({ data, actor }) => `${String(data['executionId'])} ${actorIdOf(actor)}`,
+  );
+  const runLines = [...runs.values()].flatMap(([newestEvent, ...earlierEvents]): ActivityLine[] =>
+    newestEvent === undefined ? [] : [{ newestEvent, eventCount: 1, checkpointCount: 0, earlierEvents }],
+  );
+  const otherLines = collapseEvents(items.filter((item) => !isOfRun(item)));
+  return [...runLines, ...otherLines].toSorted(
+    (one, other) => items.indexOf(one.newestEvent) - items.indexOf(other.newestEvent),
+  );
 }

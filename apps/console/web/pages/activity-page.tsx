@@ -1,103 +1,20 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { type StoryStatus } from '@muster/contract';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
-import { withFilter } from '../board/filter.ts';
-import { type ActivityFilter, parseActivityFilter } from '../data/trail-filter.ts';
-import { Icon } from '../components/icons.tsx';
+import { parseActivityFilter } from '../data/trail-filter.ts';
 import { NextPageButton } from '../components/next-page.tsx';
-import { Avatar, actorNameOf } from '../components/people.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useIsAdmin } from '../settings/rights.ts';
-import { TimeAgo } from '../components/time-ago.tsx';
 import { useTitle } from '../components/title.ts';
-import { getActorOptionId } from '../components/whose.ts';
-import { activityTexts, eventText, statusChangeText } from '../messages/activity.ts';
+import { getActorOptionId, useActorNames } from '../components/whose.ts';
+import { activityTexts } from '../messages/activity.ts';
 import { t } from '../messages/index.ts';
 import { ActivityBar } from './activity-bar.tsx';
+import { collapseEvents } from './activity-lines.ts';
 import { activityQuery } from './activity-query.ts';
-import { collapseEvents, type ActivityLine } from './activity-lines.ts';
+import { ActivityRow } from './activity-row.tsx';
 
 const activityRoute = getRouteApi('/activity');
-
-const isStoryStatus = (value: unknown): value is StoryStatus =>
-  typeof value === 'string' && value in t.status;
-
-interface FilterLinkProps {
-  readonly filter: ActivityFilter;
-  readonly title: string;
-  readonly isQuiet?: boolean;
-  readonly children: string;
-}
-
-/** Renders a part of a line as a link to the activity filtered by it. */
-const FilterLink = ({ filter, title, isQuiet = false, children }: FilterLinkProps) => (
-  <Link
-    to="/activity"
-    search={filter}
-    className={isQuiet ? 'trail-link muted' : 'trail-link'}
-    activeProps={{ 'aria-current': undefined }}
-    title={title}
-  >
-    {children}
-  </Link>
-);
-
-function ActivityRow({ line, filter }: { readonly line: ActivityLine; readonly filter: ActivityFilter }) {
-  const { newestEvent, eventCount, checkpointCount } = line;
-  const { kind, actor, subject, data, at } = newestEvent;
-  return (
-    <li className="row row-slim">
-      <span className="row-lead">
-        <Avatar name={actor.name} kind={actor.kind} />
-      </span>
-      <p className="row-words">
-        <FilterLink
-          filter={withFilter(filter, 'actor', getActorOptionId(actor))}
-          title={activityTexts.onlyBy(actorNameOf(actor))}
-        >
-          {actorNameOf(actor)}
-        </FilterLink>{' '}
-        <FilterLink
-          filter={withFilter(filter, 'kind', kind)}
-          title={activityTexts.only(eventText(kind))}
-          isQuiet
-        >
-          {eventText(kind)}
-        </FilterLink>{' '}
-        {subject.type === 'story' && subject.key !== null ? (
-          <Link to="/s/$storyKey" params={{ storyKey: subject.key }} className="row-title">
-            <span className="key">{subject.key}</span> {subject.title}
-          </Link>
-        ) : subject.type === 'run' ? (
-          <Link to="/runs/$runId" params={{ runId: subject.title }} className="row-title">
-            {subject.title}
-          </Link>
-        ) : (
-          subject.title
-        )}
-        {kind === 'story.statusChanged' && isStoryStatus(data['to']) && (
-          <span className="muted"> {statusChangeText(t.status[data['to']])}</span>
-        )}
-        {(eventCount > 1 || checkpointCount > 0) && (
-          <span className="muted"> · {activityTexts.repeated(eventCount, checkpointCount)}</span>
-        )}
-      </p>
-      {subject.type === 'story' && subject.key !== null && filter.story === undefined && (
-        <Link
-          to="/activity"
-          search={withFilter(filter, 'story', subject.key)}
-          className="icon-button trail-only"
-          aria-label={activityTexts.onlyOf(subject.key)}
-          title={activityTexts.onlyOf(subject.key)}
-        >
-          <Icon name="search" size={13} />
-        </Link>
-      )}
-      <TimeAgo className="muted tabular" at={at} />
-    </li>
-  );
-}
 
 /** The activity page, newest events first. */
 export function ActivityPage() {
@@ -105,6 +22,7 @@ export function ActivityPage() {
   const filter = activityRoute.useSearch({ select: parseActivityFilter, structuralSharing: true });
   const activity = useInfiniteQuery(activityQuery(useClient(), filter));
   const isAdmin = useIsAdmin();
+  const nameOf = useActorNames();
   const items = activity.data?.pages.flatMap((page) => page.items) ?? [];
   const isNarrowed = Object.keys(filter).length > 0;
   const actorName = items.find(({ actor }) => getActorOptionId(actor) === filter.actor)?.actor.name;
@@ -139,7 +57,7 @@ export function ActivityPage() {
           )}
           <ol className="rows">
             {collapseEvents(items).map((line) => (
-              <ActivityRow key={line.newestEvent.id} line={line} filter={filter} />
+              <ActivityRow key={line.newestEvent.id} {...{ line, filter, nameOf }} />
             ))}
           </ol>
           <NextPageButton query={activity} name={t.activity.older} />

@@ -22,6 +22,24 @@ export function findMatchingKinds(kindOrGroup: string): readonly EventKind[] {
   return eventKinds.filter((one) => (groupBySubject[one.split('.')[0] ?? ''] ?? 'setup') === kindOrGroup);
 }
 
+/** The kinds that a story's page does not list, because it shows comments, and moving a card changes no fact. */
+const kindsBesideStory: ReadonlySet<EventKind> = new Set<EventKind>([
+  ...(['comment.created', 'comment.updated', 'comment.reacted', 'story.reordered'] as const),
+]);
+
+/** Queries what happened to a story, except for its comments. */
+export const storyActivityQuery = (client: Client, storyKey: string) =>
+  infiniteQueryOptions({
+    queryKey: ['story', storyKey, 'activity'],
+    queryFn: ({ pageParam }) =>
+      client.activity.list({
+        ...{ storyId: storyKey, kinds: eventKinds.filter((kind) => !kindsBesideStory.has(kind)), limit: 15 },
+        ...(pageParam !== null && { cursor: pageParam }),
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+
 /** Queries the filtered activity. An unknown kind is ignored. */
 export const activityQuery = (client: Client, filter: ActivityFilter) => {
   const { actor, kind, project, story, since } = filter;

@@ -262,11 +262,6 @@ export function StorySidebar({ edits, context, canWrite }: StorySidebarProps) {
           <LabeledFact name={storyTexts.created}>
             {actorNameOf(story.createdBy)}, {timeAgo(story.createdAt)}
           </LabeledFact>
-          <LabeledFact name={t.nav.activity}>
-            <Link to="/activity" search={{ story: story.key }} className="side-link">
-              {t.activity.ofStory}
-            </Link>
-          </LabeledFact>
         </dl>
       </SideSection>
     </aside>

@@ -24,6 +24,7 @@ import { StoryMenu } from './story-menu.tsx';
 import { Threads } from './threads.tsx';
 import { StoryDescriptionEditor, StoryTitleEditor } from './title.tsx';
 
+const StoryActivity = lazyComponent(() => import('./story-activity.tsx'));
 const ChangesSection = lazyComponent(() => import('../diff/changes-section.tsx'));
 const storyRoute = getRouteApi('/s/$storyKey');
 
@@ -125,6 +126,7 @@ function StoryContent({ story, context, projectKey, canWrite }: StoryContentProp
             <div className="story-talk">
               <StoryFiles storyKey={storyKey} />
               <Threads storyId={story.id} storyKey={storyKey} />
+              <StoryActivity storyKey={storyKey} />
             </div>
           </article>
           <StorySidebar edits={edits} context={context} canWrite={canWrite} />
