@@ -97,7 +97,15 @@ export function changesJourneys(house: House): void {
     expect(await changes.getByText('Approved head').count()).toBe(0);
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await changes.getByText('Approved head').waitFor();
+    const pullRequest = { number: 7, url: 'https://github.com/acme/web/pull/7', state: 'open' } as const;
+    await ana.stories.updateGitMeta({ storyId: 'WEB-1', git: { pullRequest, checks: 'pending' } });
+    await changes.getByRole('link', { name: 'Pull request #7' }).waitFor();
+    await ana.stories.updateGitMeta({ storyId: 'WEB-1', git: { checks: 'passing' } });
+    const merge = changes.getByRole('link', { name: 'Merge on GitHub' });
+    expect(await merge.getAttribute('href')).toBe(pullRequest.url);
+    await page.getByRole('complementary').getByRole('link', { name: '#7' }).waitFor();
     await ana.stories.updateGitMeta({ storyId: 'WEB-1', git: { headSha: 'b'.repeat(40) } });
     await waitUntil(async () => (await changes.getByText('The head under review is bbbbbbbb').count()) === 1);
+    await merge.waitFor({ state: 'detached' });
   });
 }

@@ -9,6 +9,7 @@ import { Loading } from '../components/states.tsx';
 import { useClient } from '../data/context.ts';
 import { diffTexts } from '../messages/diff.ts';
 import { changesQuery, type ChangesTarget } from './diff-queries.ts';
+import { forgeNameOf, type PullRequestFacts } from './pull-request.ts';
 
 const PatchView = lazyComponent(
   () => import('./patch-view.tsx'),
@@ -24,10 +25,38 @@ export interface CommentedStory {
 interface ChangesProps {
   readonly target: ChangesTarget;
   readonly story: CommentedStory | undefined;
+  readonly pullRequest: PullRequestFacts | null;
+}
+
+interface PullRequestLinkProps {
+  readonly pullRequest: PullRequestFacts;
+  /** True if the head under review was approved. */
+  readonly isApproved: boolean;
+}
+
+/** Leads to the pull request, where readers merge it if it is approved and its checks have passed. */
+function PullRequestLink({ pullRequest, isApproved }: PullRequestLinkProps) {
+  const { number, url, isMergeable } = pullRequest;
+  const canMerge = isApproved && isMergeable;
+  return (
+    <a
+      href={url}
+      target="_blank"
+      rel="noreferrer"
+      className="button diff-pull"
+      data-kind={canMerge ? 'main' : undefined}
+    >
+      {canMerge ? diffTexts.merge(forgeNameOf(url)) : diffTexts.pullRequest(number)}
+    </a>
+  );
+}
+
+interface HeadFactsProps extends Pick<ChangesProps, 'pullRequest'> {
+  readonly changes: Changes;
 }
 
 /** Says which head is shown, and whether it is the one that was approved. */
-function HeadFacts({ changes }: { readonly changes: Changes }) {
+function HeadFacts({ changes, pullRequest }: HeadFactsProps) {
   const { headSha, currentHeadSha, isCurrent, isApproved, approvedHeadSha, source } = changes;
   if (headSha === null) return null;
   return (
@@ -52,11 +81,14 @@ function HeadFacts({ changes }: { readonly changes: Changes }) {
         {diffTexts.files(changes.fileCount)} · {diffTexts.lines(changes.additions, changes.deletions)}
         {source !== null && ` · ${diffTexts.source[source]}`}
       </span>
+      {pullRequest !== null && (
+        <PullRequestLink pullRequest={pullRequest} isApproved={isApproved && isCurrent} />
+      )}
     </p>
   );
 }
 
-interface FileEntryProps extends ChangesProps {
+interface FileEntryProps extends Omit<ChangesProps, 'pullRequest'> {
   readonly file: ChangedFile;
   readonly headSha: string;
 }
@@ -87,7 +119,7 @@ function FileEntry({ file, headSha, target, story }: FileEntryProps) {
   );
 }
 
-export default function ChangesSection({ target, story }: ChangesProps) {
+export default function ChangesSection({ target, story, pullRequest }: ChangesProps) {
   const query = useInfiniteQuery(changesQuery(useClient(), target));
   const [first] = query.data?.pages ?? [];
   // Work without a commit has nothing to show, and neither has a viewer whose page failed.
@@ -97,7 +129,7 @@ export default function ChangesSection({ target, story }: ChangesProps) {
   return (
     <section className="story-part" aria-labelledby="changes">
       <h2 id="changes">{diffTexts.title}</h2>
-      <HeadFacts changes={changes} />
+      <HeadFacts changes={changes} pullRequest={pullRequest} />
       {changes.state === 'pending' && (
         <p className="muted" role="status">
           {diffTexts.pending}

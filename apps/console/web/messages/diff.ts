@@ -22,6 +22,8 @@ export const diffTexts = {
   approved: 'Approved head',
   notApproved: (sha: string) => `Not approved. The approved head is ${sha.slice(0, 8)}.`,
   notCurrent: (sha: string) => `The head under review is ${sha.slice(0, 8)}`,
+  merge: (forgeName: string | null) => (forgeName === null ? 'Merge pull request' : `Merge on ${forgeName}`),
+  pullRequest: (number: number) => `Pull request #${number}`,
   truncated: 'More files changed than are listed here.',
   patchCut: 'This file is too large to show completely.',
   binary: 'Binary file.',

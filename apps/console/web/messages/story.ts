@@ -202,6 +202,7 @@ export const storyTexts = {
   filesUntouched: 'Not changed',
   filesSuggested: 'Changed by similar stories',
   branch: 'Branch',
+  pullRequest: 'Pull request',
   checks: 'Checks',
   created: 'Created',
   verdicts: {

@@ -21,6 +21,7 @@ import { threadsQuery } from '../data/queries.ts';
 import { useProjectPermissions } from '../data/roles.ts';
 import { projectKeyOf } from '../data/story-key.ts';
 import { fileTexts } from '../messages/files.ts';
+import { pullRequestOf } from '../diff/pull-request.ts';
 import { runTexts } from '../messages/runs.ts';
 import { storyTexts } from '../messages/story.ts';
 import { ExecutionFiles } from '../files/file-section.tsx';
@@ -331,6 +332,7 @@ export function RunPage() {
               <ChangesSection
                 target={{ executionId: execution.id }}
                 story={run.story === null ? undefined : { storyId: run.story.id, storyKey: run.story.key }}
+                pullRequest={pullRequestOf(execution.git, execution)}
               />
             )}
             {execution !== null && run.story !== null && <OwnVerdict storyKey={run.story.key} />}

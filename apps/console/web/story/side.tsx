@@ -15,6 +15,7 @@ import { TimeAgo } from '../components/time-ago.tsx';
 import { WorkStateLabel } from '../components/work.tsx';
 import { timeAgo, t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
+import { pullRequestOf } from '../diff/pull-request.ts';
 import { ReadOnlyBlockers, BlockDetails } from './blocking.tsx';
 import { LabeledFact } from './fact.tsx';
 import { EditableFacts } from './facts.tsx';
@@ -214,6 +215,7 @@ export function StorySidebar({ edits, context, canWrite }: StorySidebarProps) {
   const [locks, collisions] = [context.locks ?? [], context.collisions ?? []];
   const isOpen = story.status !== 'done' && story.status !== 'canceled';
   const { git } = story;
+  const pullRequest = pullRequestOf(git, execution);
   const agentResponse = useRelatedStories(story.key)?.agentResponse ?? null;
   return (
     <aside className="story-side" aria-label={storyTexts.about}>
@@ -255,6 +257,13 @@ export function StorySidebar({ edits, context, canWrite }: StorySidebarProps) {
           {git?.branch != null && (
             <LabeledFact name={storyTexts.branch}>
               <code>{git.branch}</code>
+            </LabeledFact>
+          )}
+          {pullRequest !== null && (
+            <LabeledFact name={storyTexts.pullRequest}>
+              <a href={pullRequest.url} target="_blank" rel="noreferrer" className="side-link">
+                {`#${pullRequest.number}`}
+              </a>
             </LabeledFact>
           )}
           {git?.checks != null && <LabeledFact name={storyTexts.checks}>{git.checks}</LabeledFact>}

@@ -14,6 +14,7 @@ import { LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 import { storyTexts } from '../messages/story.ts';
+import { pullRequestOf } from '../diff/pull-request.ts';
 import { StoryFiles } from '../files/file-section.tsx';
 import { hasValidApproval, isAwaited } from './reviews.tsx';
 import { StorySidebar } from './side.tsx';
@@ -122,7 +123,11 @@ function StoryContent({ story, context, projectKey, canWrite }: StoryContentProp
               {...{ storyId: story.id, storyKey, canWrite, spec: context.spec }}
               isApproved={hasValidApproval(context.reviewers ?? [])}
             />
-            <ChangesSection target={{ storyId: storyKey }} story={{ storyId: story.id, storyKey }} />
+            <ChangesSection
+              target={{ storyId: storyKey }}
+              story={{ storyId: story.id, storyKey }}
+              pullRequest={pullRequestOf(story.git, context.execution)}
+            />
             <div className="story-talk">
               <StoryFiles storyKey={storyKey} />
               <Threads storyId={story.id} storyKey={storyKey} />
