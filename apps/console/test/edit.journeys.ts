@@ -167,7 +167,7 @@ export function editJourneys(house: House): void {
     // A draft is restored when its author returns.
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Leave page' }).click();
-    await page.getByRole('heading', { name: 'Activity' }).waitFor();
+    await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor();
     await page.goBack();
     expect(await textIn(field(page, 'Description'))).toBe('Guests pay by card, at once.');
     await page.getByRole('button', { name: 'Save', exact: true }).click();

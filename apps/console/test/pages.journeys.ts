@@ -200,7 +200,7 @@ export function pagesJourneys(house: House): void {
     await house.go(page, '/nowhere');
     await page.getByRole('heading', { name: 'Not found', level: 1 }).waitFor();
     await pressBoth(page, 'g', 'a');
-    await page.getByRole('heading', { name: 'Activity' }).waitFor();
+    await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor();
     await page.locator('main').getByText('created').first().waitFor();
     await page.keyboard.press('?');
     await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).uncheck();
@@ -210,7 +210,7 @@ export function pagesJourneys(house: House): void {
     await page.keyboard.press('?');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to' }).waitFor();
-    expect(await page.getByRole('heading', { name: 'Activity' }).count()).toBe(1);
+    expect(await page.getByRole('heading', { name: 'Activity', level: 1 }).count()).toBe(1);
   });
 
   journey('hears a key that comes before a closed dialog has told that it is', async () => {

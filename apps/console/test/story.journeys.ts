@@ -222,7 +222,7 @@ export function storyJourneys(house: House): void {
     await editor(page).getByText('?c/').waitFor();
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Leave page' }).click();
-    await page.getByRole('heading', { name: 'Activity' }).waitFor();
+    await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor();
     await page.goBack();
     await page.getByText('Draft restored').waitFor();
     await editor(page).getByText('?c/').waitFor();
