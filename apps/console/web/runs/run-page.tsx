@@ -276,6 +276,19 @@ function RunQuestions({ run, storyKey }: { readonly run: ListedRun; readonly sto
 const isShownStep = ({ kind, data }: ExecutionEvent): boolean =>
   kind === 'updated' ? data['waitingFor'] != null : kind !== 'new_comments';
 
+interface ExecutionChangesProps {
+  readonly run: RunDetails['run'];
+  readonly execution: NonNullable<RunDetails['execution']>;
+}
+
+const ExecutionChanges = ({ run: { story }, execution }: ExecutionChangesProps) => (
+  <ChangesSection
+    target={{ executionId: execution.id }}
+    story={story === null ? undefined : { storyId: story.id, storyKey: story.key }}
+    pullRequest={pullRequestOf(execution.git, execution)}
+  />
+);
+
 export function RunPage() {
   const { runId } = runRoute.useParams();
   const { project } = runRoute.useSearch();
@@ -328,13 +341,7 @@ export function RunPage() {
                 />
               </RunPart>
             )}
-            {execution !== null && (
-              <ChangesSection
-                target={{ executionId: execution.id }}
-                story={run.story === null ? undefined : { storyId: run.story.id, storyKey: run.story.key }}
-                pullRequest={pullRequestOf(execution.git, execution)}
-              />
-            )}
+            {execution !== null && <ExecutionChanges run={run} execution={execution} />}
             {execution !== null && run.story !== null && <OwnVerdict storyKey={run.story.key} />}
             <RunLogView runId={run.runId} projectId={run.projectId} />
           </div>

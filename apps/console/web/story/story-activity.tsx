@@ -1,4 +1,4 @@
-/** What happened to a story besides its comments, newest first. All events of a run share a line. */
+/** Lists the activity of a story except its comments, newest first. All events of a run share a line. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
