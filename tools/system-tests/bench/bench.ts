@@ -10,6 +10,7 @@
 //   --writes        writes compared with bare servers that each do one step more, instead
 //   --mcp           calls and lists through the MCP gateway instead
 //   --streams       the stream of events instead
+//   --peers         Directus, PostGraphile, graphile-worker and pg-boss beside Muster, installed on demand, instead
 //   --growth        reads and writes with 1,000 and with 100,000 stories and other records, instead
 //   --stories N     the larger number for --growth
 //   --scale         figures for sizing, instead: bytes per write, organizations, API copies, live leases
@@ -31,6 +32,7 @@ import { measureLicenses } from './licenses.ts';
 import { measureMcp, formatCallsPerCore } from './mcp.ts';
 import { type Bench, inTurns, measure, type Sample, type Side } from './measure.ts';
 import { sendInTurn } from './memory.ts';
+import { measurePeers, renderPeers } from './peers.ts';
 import { readServerUse } from './processor-time.ts';
 import { measureOutbox, type OutboxSummary, renderOutbox } from './outbox.ts';
 import { type Row, type Summary, renderTable, summarize, whole } from './report.ts';
@@ -59,6 +61,7 @@ const { values: options } = parseArgs({
     licenses: { type: 'boolean', default: false },
     writes: { type: 'boolean', default: false },
     mcp: { type: 'boolean', default: false },
+    peers: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -269,6 +272,7 @@ const specials: Partial<Record<keyof typeof options, SpecialBenchmark>> = {
     (services) => measureMcp(services, effort),
     (results) => `${renderTable(results, 'gateway / beside it')}\n\n${formatCallsPerCore(results)}`,
   ),
+  peers: special((services) => measurePeers(services, effort), renderPeers),
   streams: special((services) => measureStreams(services, effort), renderStreams),
 };
 

@@ -5,7 +5,7 @@ export type Remember = Readonly<Record<string, string>>;
 export interface LoadRequest {
   readonly path: string;
   /** The HTTP method. POST if it is undefined. */
-  readonly method?: 'GET';
+  readonly method?: 'GET' | 'POST' | 'PATCH';
   readonly headers: Readonly<Record<string, string>>;
   /** The body, with `{{name}}` in place of each remembered value. */
   readonly body: string;

@@ -13,7 +13,7 @@ import { median, type Quantiles, quantiles, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
 
 /** The number of jobs of one round on each side. */
-const jobsPerRound = 4_000;
+export const jobsPerRound = 4_000;
 const idleJobs = 100;
 /**
  * The random pause between two jobs in milliseconds. It exceeds the relay's polling interval, so that jobs
@@ -38,11 +38,8 @@ export interface OutboxSummary {
   readonly expiryMillis: Quantiles;
 }
 
-export async function measureOutbox(
-  services: Services,
-  { rounds, say }: Pick<Effort, 'rounds' | 'say'>,
-): Promise<OutboxSummary> {
-  say('Starting PostgreSQL (fsync on), Redis, and delivery-worker');
+/** Starts the shipped worker and BullMQ alone. Returns a function for each that runs jobs and returns their rate. */
+export async function startOutbox(services: Services) {
   const postgres = await services.postgres();
   await migrate(postgres.url);
   const redisUrl = await services.redis();
@@ -55,16 +52,27 @@ export async function measureOutbox(
     MAIL_FOLDER: tmpdir(),
   });
   const queue = await services.program('bare-queue.ts', { REDIS_URL: redisUrl });
-  const bare = async (count: number): Promise<number> => (await queue.ask(count)) as number;
+  return {
+    ...{ postgres, owner, orgId },
+    throughOutbox: () => throughOutbox(owner, orgId),
+    throughBullMq: async (): Promise<number> => (await queue.ask(jobsPerRound)) as number,
+  };
+}
 
-  await throughOutbox(owner, orgId);
-  await bare(jobsPerRound);
+export async function measureOutbox(
+  services: Services,
+  { rounds, say }: Pick<Effort, 'rounds' | 'say'>,
+): Promise<OutboxSummary> {
+  say('Starting PostgreSQL (fsync on), Redis, and delivery-worker');
+  const { owner, orgId, ...run } = await startOutbox(services);
+  await run.throughOutbox();
+  await run.throughBullMq();
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    if (round % 2 === 0) ours.push(await throughOutbox(owner, orgId));
-    theirs.push(await bare(jobsPerRound));
-    if (round % 2 === 1) ours.push(await throughOutbox(owner, orgId));
+    if (round % 2 === 0) ours.push(await run.throughOutbox());
+    theirs.push(await run.throughBullMq());
+    if (round % 2 === 1) ours.push(await run.throughOutbox());
     say(`Jobs, round ${round} of ${rounds}`);
   }
   const ratios = ours.map((rate, round) => rate / (theirs[round] ?? NaN));
