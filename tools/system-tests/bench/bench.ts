@@ -8,7 +8,6 @@
 //                   or outbox: jobs and the sweep of leases
 //   --licenses      activation and check of licenses instead
 //   --writes        writes compared with bare servers that each do one step more, instead
-//   --mcp           calls and lists through the MCP gateway instead
 //   --streams       the stream of events instead
 //   --peers         Directus, PostGraphile, graphile-worker and pg-boss beside Muster, installed on demand, instead
 //   --growth        reads and writes with 1,000 and with 100,000 stories and other records, instead
@@ -29,7 +28,6 @@ import { fillStory } from './full-story.ts';
 import { measureGrowth } from './growth.ts';
 import { renderLadder } from './ladder.ts';
 import { measureLicenses } from './licenses.ts';
-import { measureMcp, formatCallsPerCore } from './mcp.ts';
 import { type Bench, inTurns, measure, type Sample, type Side } from './measure.ts';
 import { sendInTurn } from './memory.ts';
 import { measurePeers, renderPeers } from './peers.ts';
@@ -60,7 +58,6 @@ const { values: options } = parseArgs({
     streams: { type: 'boolean', default: false },
     licenses: { type: 'boolean', default: false },
     writes: { type: 'boolean', default: false },
-    mcp: { type: 'boolean', default: false },
     peers: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
@@ -268,10 +265,6 @@ const specials: Partial<Record<keyof typeof options, SpecialBenchmark>> = {
   scale: special((services) => measureScale(services, effort), renderScale),
   licenses: special((services) => measureLicenses(services, effort), renderLadder),
   writes: special((services) => measureWrites(services, effort, only), renderLadder),
-  mcp: special(
-    (services) => measureMcp(services, effort),
-    (results) => `${renderTable(results, 'gateway / beside it')}\n\n${formatCallsPerCore(results)}`,
-  ),
   peers: special((services) => measurePeers(services, effort), renderPeers),
   streams: special((services) => measureStreams(services, effort), renderStreams),
 };

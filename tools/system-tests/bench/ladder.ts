@@ -6,7 +6,7 @@
  */
 import { type LoadRequest } from './load-request.ts';
 import { type Bench, type Effort, inTurns, measure, type Sample, type Side } from './measure.ts';
-import { median, verdict, whole } from './report.ts';
+import { median, type Spread, spread, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
 
 /** One of the compared servers. */
@@ -61,7 +61,7 @@ export interface LadderSummary {
    * The service's share relative to the bare server that does everything: the median, minimum and maximum of
    * the rounds.
    */
-  readonly share: { readonly median: number; readonly min: number; readonly max: number };
+  readonly share: Spread;
   readonly goal: number;
 }
 
@@ -93,7 +93,7 @@ function summarizeRequest(
     })),
     bareWithAll: median(shares(statement, withAll)),
     service: median(shares(statement, service.name)),
-    share: { median: median(own), min: Math.min(...own), max: Math.max(...own) },
+    share: spread(own),
     goal,
   };
 }

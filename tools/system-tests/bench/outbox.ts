@@ -9,7 +9,7 @@ import { newId, type Pool } from '@muster/driver';
 import { migrate } from '@muster/migrations';
 import { foundOrg } from './data.ts';
 import { type Effort } from './measure.ts';
-import { median, type Quantiles, quantiles, verdict, whole } from './report.ts';
+import { median, type Quantiles, quantiles, type Spread, spread, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
 
 /** The number of jobs of one round on each side. */
@@ -30,7 +30,7 @@ const pollMillis = 100;
 export const outboxGoals = { ratio: 0.3, idleP99Millis: 500 };
 
 export interface OutboxSummary {
-  readonly ratio: { readonly median: number; readonly min: number; readonly max: number };
+  readonly ratio: Spread;
   /** The jobs per second that Muster's outbox completed. */
   readonly ours: number;
   readonly theirs: number;
@@ -81,7 +81,7 @@ export async function measureOutbox(
   say('Leases that end');
   const expiryMillis = await pastTheirTime(owner, orgId);
   return {
-    ratio: { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
+    ratio: spread(ratios),
     ours: median(ours),
     theirs: median(theirs),
     idleMillis,

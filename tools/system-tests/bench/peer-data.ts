@@ -9,10 +9,6 @@ export interface PeerProject {
   readonly storyIds: readonly string[];
 }
 
-export interface PeerData {
-  readonly projects: readonly PeerProject[];
-}
-
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** Returns the SQL that creates and fills the tables. */
@@ -40,12 +36,12 @@ export const peerTables = (projects: number): string => `
     from columns c, generate_series(1, ${storiesPerProject / 5}) n;
   analyze`;
 
-export async function readPeerData(database: Pool): Promise<PeerData> {
+export async function readPeerProjects(database: Pool): Promise<PeerProject[]> {
   const { rows } = await database.query<PeerProject>(
     `select p.id as "projectId",
        (select array_agg(c.id order by c.position) from columns c where c.project_id = p.id) as "columnIds",
        (select array_agg(s.id order by s.id) from stories s where s.project_id = p.id) as "storyIds"
      from projects p order by p.id`,
   );
-  return { projects: rows };
+  return rows;
 }

@@ -14,8 +14,9 @@ import { type BenchOrg, makeOrg } from './data.ts';
 import { type LoadRequest } from './load-request.ts';
 import { type Effort, inTurns, measure, type Side } from './measure.ts';
 import { jobsPerRound, startOutbox } from './outbox.ts';
-import { type PeerData, peerTables, readPeerData } from './peer-data.ts';
+import { type PeerProject, peerTables, readPeerProjects } from './peer-data.ts';
 import {
+  laneOf,
   type PeerOperation,
   peerOperations,
   type PeerRequests,
@@ -23,7 +24,7 @@ import {
   requestsOfPostgraphile,
 } from './peer-requests.ts';
 import { startPeer } from './peer-server.ts';
-import { median, type Summary, renderTable, summarize, whole } from './report.ts';
+import { renderTable, type Spread, spread, type Summary, summarize, whole } from './report.ts';
 import { poolSize, type Services } from './services.ts';
 import { pick } from './work.ts';
 import { works } from './works.ts';
@@ -69,14 +70,8 @@ async function installPeers(): Promise<string> {
 export interface PeersSummary {
   /** Each peer's comparison with Muster, by the peer's name. */
   readonly calls: Readonly<Record<string, readonly Summary[]>>;
-  /** Jobs per second of each queue: the median, minimum and maximum of the rounds. */
-  readonly jobs: Readonly<Record<string, JobRates>>;
-}
-
-interface JobRates {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
+  /** Jobs per second of each queue. */
+  readonly jobs: Readonly<Record<string, Spread>>;
 }
 
 const requestsOfMuster = (org: BenchOrg, operation: PeerOperation, connection: number): LoadRequest[] => {
@@ -91,43 +86,42 @@ async function makeDatabase(
   owner: Pool,
   serverUrl: string,
   name: string,
-): Promise<{ readonly url: string; readonly data: PeerData }> {
+): Promise<{ readonly url: string; readonly data: readonly PeerProject[] }> {
   await owner.query(`create database ${name}`);
   const url = Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
   const database = services.owner(url);
   await database.query(peerTables(projects));
-  return { url, data: await readPeerData(database) };
+  return { url, data: await readPeerProjects(database) };
 }
 
 interface Peer {
   readonly name: string;
   readonly url: string;
-  readonly data: PeerData;
+  readonly data: readonly PeerProject[];
   readonly requests: PeerRequests;
 }
 
-async function startPeers(services: Services, owner: Pool, serverUrl: string, folder: string) {
-  const directus = await makeDatabase(services, owner, serverUrl, 'directus');
-  const postgraphile = await makeDatabase(services, owner, serverUrl, 'postgraphile');
-  const peers: Peer[] = [
-    {
-      name: 'Directus',
-      url: await startPeer(services, folder, 'directus', directus.url),
-      ...{ data: directus.data, requests: requestsOfDirectus },
-    },
-    {
-      name: 'PostGraphile',
-      url: await startPeer(services, folder, 'postgraphile', postgraphile.url),
-      ...{ data: postgraphile.data, requests: requestsOfPostgraphile },
-    },
-  ];
+async function startPeers(
+  services: Services,
+  owner: Pool,
+  serverUrl: string,
+  folder: string,
+): Promise<Peer[]> {
+  const peers: Peer[] = [];
+  for (const [program, name, requests] of [
+    ['directus', 'Directus', requestsOfDirectus],
+    ['postgraphile', 'PostGraphile', requestsOfPostgraphile],
+  ] as const) {
+    const { url, data } = await makeDatabase(services, owner, serverUrl, program);
+    peers.push({ name, url: await startPeer(services, folder, program, url), data, requests });
+  }
   return peers;
 }
 
 /** Sends one request of each operation, because GraphQL answers a failed mutation with status 200. */
 async function checkAnswers({ name, url, data, requests }: Peer): Promise<void> {
   for (const operation of peerOperations) {
-    const [request] = requests[operation](pick(data.projects, 0), 0);
+    const [request] = laneOf(requests, operation, pick(data, 0), 0);
     if (request === undefined) continue;
     const { path: of, method = 'POST', headers, body } = request;
     const answer = await fetch(url + of, { method, headers, ...(method !== 'GET' && { body }) });
@@ -161,7 +155,7 @@ async function compareCalls(services: Services, folder: string, effort: Effort) 
             bench,
             `${name}, ${operation}`,
             url,
-            lanes((connection) => requests[operation](pick(data.projects, connection), connection)),
+            lanes((connection) => laneOf(requests, operation, pick(data, connection), connection)),
             time,
           ),
     ),
@@ -201,12 +195,7 @@ async function compareJobs(services: Services, folder: string, { rounds, say }: 
     }
     say(`Jobs, round ${round} of ${rounds}`);
   }
-  return Object.fromEntries(
-    [...rates].map(([name, all]): [string, JobRates] => [
-      name,
-      { median: median(all), min: Math.min(...all), max: Math.max(...all) },
-    ]),
-  );
+  return Object.fromEntries([...rates].map(([name, all]) => [name, spread(all)]));
 }
 
 export async function measurePeers(services: Services, effort: Effort): Promise<PeersSummary> {

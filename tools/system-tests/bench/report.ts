@@ -24,6 +24,19 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
 
+/** The median, minimum and maximum of the rounds. */
+export interface Spread {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export const spread = (values: readonly number[]): Spread => ({
+  median: median(values),
+  min: Math.min(...values),
+  max: Math.max(...values),
+});
+
 export interface Quantiles {
   readonly p50: number;
   readonly p99: number;
@@ -46,7 +59,7 @@ export interface Summary {
   readonly goal: number | null;
   readonly met: boolean | null;
   readonly mostP99Millis: number | null;
-  readonly ratio: { readonly median: number; readonly min: number; readonly max: number };
+  readonly ratio: Spread;
   readonly ours: SideSummary;
   readonly theirs: SideSummary;
   readonly roundTrips: number | null;
@@ -67,8 +80,7 @@ const summarizeSide = (samples: readonly Sample[]): SideSummary => {
 };
 
 export function summarize(row: Row): Summary {
-  const each = ratios(row);
-  const ratio = { median: median(each), min: Math.min(...each), max: Math.max(...each) };
+  const ratio = spread(ratios(row));
   return {
     ...{ name: row.name, goal: row.goal, ratio, roundTrips: row.roundTrips },
     mostP99Millis: row.mostP99Millis ?? null,
