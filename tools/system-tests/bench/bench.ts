@@ -8,7 +8,6 @@
 //                   or outbox: jobs and the sweep of leases
 //   --licenses      activation and check of licenses instead
 //   --writes        writes compared with bare servers that each do one step more, instead
-//   --streams       the stream of events instead
 //   --peers         Directus, PostGraphile, graphile-worker and pg-boss beside Muster, installed on demand, instead
 //   --growth        reads and writes with 1,000 and with 100,000 stories and other records, instead
 //   --stories N     the larger number for --growth
@@ -38,7 +37,6 @@ import { startCounter } from './round-trips.ts';
 import { measureScale, renderScale } from './scale.ts';
 import { Services } from './services.ts';
 import { connections, type Workload } from './work.ts';
-import { measureStreams, renderStreams } from './streams.ts';
 import { works } from './works.ts';
 import { measureWrites } from './writes.ts';
 
@@ -55,7 +53,6 @@ const { values: options } = parseArgs({
     growth: { type: 'boolean', default: false },
     stories: { type: 'string', default: '100000' },
     scale: { type: 'boolean', default: false },
-    streams: { type: 'boolean', default: false },
     licenses: { type: 'boolean', default: false },
     writes: { type: 'boolean', default: false },
     peers: { type: 'boolean', default: false },
@@ -266,7 +263,6 @@ const specials: Partial<Record<keyof typeof options, SpecialBenchmark>> = {
   licenses: special((services) => measureLicenses(services, effort), renderLadder),
   writes: special((services) => measureWrites(services, effort, only), renderLadder),
   peers: special((services) => measurePeers(services, effort), renderPeers),
-  streams: special((services) => measureStreams(services, effort), renderStreams),
 };
 
 async function run(): Promise<void> {

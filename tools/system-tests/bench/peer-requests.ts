@@ -1,7 +1,6 @@
 /** The requests of the compared operations, as each peer accepts them. */
 import { description, titleOf } from './data.ts';
 import { type LoadRequest } from './load-request.ts';
-import { type PeerProject } from './peer-data.ts';
 import { directusToken } from './peer-server.ts';
 import { pick } from './work.ts';
 
@@ -14,6 +13,13 @@ export const peerOperations = [
   'comments.create',
 ] as const;
 export type PeerOperation = (typeof peerOperations)[number];
+
+/** A project of a peer, with the IDs that requests need. */
+export interface PeerProject {
+  readonly projectId: string;
+  readonly columnIds: readonly string[];
+  readonly storyIds: readonly string[];
+}
 
 /** The values of one request: the same texts as Muster's workloads send. */
 interface PeerValues {

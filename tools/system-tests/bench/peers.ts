@@ -5,7 +5,7 @@
  * administrator's token, PostGraphile without any token.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Pool } from '@muster/driver';
@@ -14,57 +14,46 @@ import { type BenchOrg, makeOrg } from './data.ts';
 import { type LoadRequest } from './load-request.ts';
 import { type Effort, inTurns, measure, type Side } from './measure.ts';
 import { jobsPerRound, startOutbox } from './outbox.ts';
-import { type PeerProject, peerTables, readPeerProjects } from './peer-data.ts';
 import {
   laneOf,
   type PeerOperation,
   peerOperations,
+  type PeerProject,
   type PeerRequests,
   requestsOfDirectus,
   requestsOfPostgraphile,
 } from './peer-requests.ts';
 import { startPeer } from './peer-server.ts';
 import { renderTable, type Spread, spread, type Summary, summarize, whole } from './report.ts';
-import { poolSize, type Services } from './services.ts';
+import { type Services } from './services.ts';
 import { pick } from './work.ts';
 import { works } from './works.ts';
 
 const run = promisify(execFile);
 
 const connections = 16;
+/** The number of projects of the peers' tables, and of Muster's organization. */
 const projects = 8;
+const peersFolder = path.join(import.meta.dirname, 'peers');
 
-/** The versions that were compared. isolated-vm 7 has programs for current versions of Node. */
-const packages = {
-  private: true,
-  type: 'module',
-  dependencies: {
-    directus: '12.4.0',
-    postgraphile: '5.1.5',
-    'graphile-worker': '0.18.0',
-    'pg-boss': '12.38.0',
-  },
-  overrides: { 'isolated-vm': '7.0.1' },
-};
-
-const postgraphileConfig = `
-import { makePgService } from 'postgraphile/adaptors/pg';
-import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
-export default {
-  extends: [PostGraphileAmberPreset],
-  pgServices: [makePgService({ connectionString: process.env.DATABASE_URL, poolConfig: { max: ${poolSize} } })],
-  grafserv: { port: Number(process.env.PORT), host: '127.0.0.1', graphiql: false },
-};
-`;
-
-/** Installs the peers, unless a previous run has done so. Returns their folder. */
+/** Installs the packages of the folder `peers`, unless a previous run has done so. Returns their folder. */
 async function installPeers(): Promise<string> {
   const folder = path.join(repositoryRoot, 'node_modules/.cache/muster-peers');
-  await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, 'package.json'), JSON.stringify(packages));
-  await writeFile(path.join(folder, 'graphile.config.mjs'), postgraphileConfig);
+  await cp(peersFolder, folder, { recursive: true });
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
   return folder;
+}
+
+/** Creates and fills the tables of a peer. Returns its projects. */
+async function fillTables(database: Pool): Promise<PeerProject[]> {
+  await database.query(await readFile(path.join(peersFolder, 'tables.sql'), 'utf8'));
+  const { rows } = await database.query<PeerProject>(
+    `select p.id as "projectId",
+       (select array_agg(c.id order by c.position) from columns c where c.project_id = p.id) as "columnIds",
+       (select array_agg(s.id order by s.id) from stories s where s.project_id = p.id) as "storyIds"
+     from projects p order by p.id`,
+  );
+  return rows;
 }
 
 export interface PeersSummary {
@@ -80,24 +69,10 @@ const requestsOfMuster = (org: BenchOrg, operation: PeerOperation, connection: n
   return work.lane([org], connection).map(({ muster }) => muster);
 };
 
-/** Creates the peers' tables in a database of its own on the same PostgreSQL. */
-async function makeDatabase(
-  services: Services,
-  owner: Pool,
-  serverUrl: string,
-  name: string,
-): Promise<{ readonly url: string; readonly data: readonly PeerProject[] }> {
-  await owner.query(`create database ${name}`);
-  const url = Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
-  const database = services.owner(url);
-  await database.query(peerTables(projects));
-  return { url, data: await readPeerProjects(database) };
-}
-
 interface Peer {
   readonly name: string;
   readonly url: string;
-  readonly data: readonly PeerProject[];
+  readonly projects: readonly PeerProject[];
   readonly requests: PeerRequests;
 }
 
@@ -112,16 +87,23 @@ async function startPeers(
     ['directus', 'Directus', requestsOfDirectus],
     ['postgraphile', 'PostGraphile', requestsOfPostgraphile],
   ] as const) {
-    const { url, data } = await makeDatabase(services, owner, serverUrl, program);
-    peers.push({ name, url: await startPeer(services, folder, program, url), data, requests });
+    await owner.query(`create database ${program}`);
+    const databaseUrl = new URL(program, serverUrl).href;
+    const own = await fillTables(services.owner(databaseUrl));
+    peers.push({
+      name,
+      url: await startPeer(services, folder, program, databaseUrl),
+      projects: own,
+      requests,
+    });
   }
   return peers;
 }
 
 /** Sends one request of each operation, because GraphQL answers a failed mutation with status 200. */
-async function checkAnswers({ name, url, data, requests }: Peer): Promise<void> {
+async function checkAnswers({ name, url, projects: own, requests }: Peer): Promise<void> {
   for (const operation of peerOperations) {
-    const [request] = laneOf(requests, operation, pick(data, 0), 0);
+    const [request] = laneOf(requests, operation, pick(own, 0), 0);
     if (request === undefined) continue;
     const { path: of, method = 'POST', headers, body } = request;
     const answer = await fetch(url + of, { method, headers, ...(method !== 'GET' && { body }) });
@@ -149,13 +131,13 @@ async function compareCalls(services: Services, folder: string, effort: Effort) 
         time,
       ),
     ...peers.map(
-      ({ name, url, data, requests }): Side =>
+      ({ name, url, projects: own, requests }): Side =>
         (time) =>
           measure(
             bench,
             `${name}, ${operation}`,
             url,
-            lanes((connection) => laneOf(requests, operation, pick(data, connection), connection)),
+            lanes((connection) => laneOf(requests, operation, pick(own, connection), connection)),
             time,
           ),
     ),
