@@ -11,7 +11,7 @@
 //   --peers         Directus, PostGraphile, graphile-worker and pg-boss beside Muster, installed on demand, instead
 //   --growth        reads and writes with 1,000 and with 100,000 stories and other records, instead
 //   --stories N     the larger number for --growth
-//   --scale         figures for sizing, instead: bytes per write, organizations, API copies, live leases
+//   --scale         bytes per write, for sizing, instead
 //   --json          prints the results as JSON on standard output and the progress on standard error
 //
 // Writes are spread over eight organizations with two projects each, as in a real service. The writes of one
@@ -259,7 +259,7 @@ const specials: Partial<Record<keyof typeof options, SpecialBenchmark>> = {
     (results) =>
       `${renderTable(results, `${whole(large)} / 1,000 stories`)}\n\nGoal: no operation costs more than 1.3 times as much.`,
   ),
-  scale: special((services) => measureScale(services, effort), renderScale),
+  scale: special((services) => measureScale(services, say), renderScale),
   licenses: special((services) => measureLicenses(services, effort), renderLadder),
   writes: special((services) => measureWrites(services, effort, only), renderLadder),
   peers: special((services) => measurePeers(services, effort), renderPeers),
