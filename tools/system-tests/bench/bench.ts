@@ -6,7 +6,6 @@
 //   --seconds 1.2   duration of the load on one server in a round
 //   --only a,b      operations by name, such as stories.get, also with --growth and --writes;
 //                   or outbox: jobs and the sweep of leases
-//   --licenses      activation and check of licenses instead
 //   --writes        writes compared with bare servers that each do one step more, instead
 //   --peers         Directus, PostGraphile, graphile-worker and pg-boss beside Muster, installed on demand, instead
 //   --growth        reads and writes with 1,000 and with 100,000 stories and other records, instead
@@ -26,7 +25,6 @@ import { type BenchOrg, makeOrg, makeOrgs } from './data.ts';
 import { fillStory } from './full-story.ts';
 import { measureGrowth } from './growth.ts';
 import { renderLadder } from './ladder.ts';
-import { measureLicenses } from './licenses.ts';
 import { type Bench, inTurns, measure, type Sample, type Side } from './measure.ts';
 import { sendInTurn } from './memory.ts';
 import { measurePeers, renderPeers } from './peers.ts';
@@ -53,7 +51,6 @@ const { values: options } = parseArgs({
     growth: { type: 'boolean', default: false },
     stories: { type: 'string', default: '100000' },
     scale: { type: 'boolean', default: false },
-    licenses: { type: 'boolean', default: false },
     writes: { type: 'boolean', default: false },
     peers: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -260,7 +257,6 @@ const specials: Partial<Record<keyof typeof options, SpecialBenchmark>> = {
       `${renderTable(results, `${whole(large)} / 1,000 stories`)}\n\nGoal: no operation costs more than 1.3 times as much.`,
   ),
   scale: special((services) => measureScale(services, say), renderScale),
-  licenses: special((services) => measureLicenses(services, effort), renderLadder),
   writes: special((services) => measureWrites(services, effort, only), renderLadder),
   peers: special((services) => measurePeers(services, effort), renderPeers),
 };
