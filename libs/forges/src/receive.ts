@@ -45,18 +45,18 @@ function requireDeliveryHeaders(kind: ForgeKind, headers: Headers): { event: str
 
 /**
  * Stores a delivery and requests its processing. `isNew` is false for a delivery that was received before,
- * which has no effect. Throws 404 for an unknown connection, 401 for an invalid signature, and 400 for an
- * invalid delivery.
+ * which has no effect. Throws 404 for an unknown connection, 401 for an invalid signature, 429 if
+ * `checkRateLimit` does, and 400 for an invalid delivery.
  */
 export async function receiveDelivery(
   pool: Pool,
   seals: SecretCipher,
   { connectionId, headers, body, checkRateLimit }: IncomingDelivery,
 ): Promise<{ isNew: boolean; orgId: string }> {
-  const door = isUuid(connectionId) ? await findForgeDeliveryKeys(pool, connectionId) : undefined;
-  if (door === undefined) throw notFound();
-  const { orgId, kind } = door;
-  const secret = seals.decrypt(webhookSecretOwner(door.organizationKey, connectionId), door.secret);
+  const keys = isUuid(connectionId) ? await findForgeDeliveryKeys(pool, connectionId) : undefined;
+  if (keys === undefined) throw notFound();
+  const { orgId, kind } = keys;
+  const secret = seals.decrypt(webhookSecretOwner(keys.organizationKey, connectionId), keys.secret);
   // If the body is not UTF-8, its decoded text has other bytes, so no signature matches.
   const trust = secret === undefined ? null : await verifyTrust(kind, secret, headers, body.toString('utf8'));
   if (trust === null) throw unauthorized('delivery_signature');

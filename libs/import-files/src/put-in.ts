@@ -1,5 +1,6 @@
 /**
- * Imports the items of a file into a project. Completed calls stay, and the next run continues from there.
+ * Imports the items of a file into a project. If a run is interrupted, the next one continues its import and
+ * sends every item again; the API reports items that it already has as unchanged.
  */
 import { type Import, type ImportOutcome, type InputOf, type ResultOf } from '@muster/contract';
 import { type boardRegistry } from '@muster/board-registry';
@@ -74,6 +75,7 @@ export interface ImportTarget {
   readonly project: string;
   /** The name of the import as buildImportName returns it. An unfinished import of that name is continued. */
   readonly name: string;
+  /** Overwrites stories that were changed here since their import. */
   readonly theirs: boolean;
   /** Stops the run before the next call. The reason of the signal is thrown. */
   readonly signal?: AbortSignal;

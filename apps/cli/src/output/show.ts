@@ -130,8 +130,8 @@ export function formatResult(result: ResultRecord, terminal: TerminalFormat): st
 const writeVerbs: Readonly<Record<string, string>> = { create: 'Created', update: 'Updated' };
 
 /**
- * Describes in a sentence what a write did. Returns undefined if the record in its result has neither key,
- * title nor name.
+ * Describes in a sentence what a create or update did. Returns undefined for other operations, and if the
+ * result has no record with a key, title or name.
  */
 export function summarizeWrite(operation: string, result: ResultRecord): string | undefined {
   const verb = writeVerbs[operation.slice(operation.lastIndexOf('.') + 1)];

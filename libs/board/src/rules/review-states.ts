@@ -47,7 +47,8 @@ export const reviewStates: Readonly<Record<ReviewState, ReviewStateDefinition>> 
 };
 
 /**
- * Returns the state of a verdict. `hasMovedOn` is true if the reviewed content has changed since the verdict.
+ * Returns the state of a verdict. `hasContentChanged` is true if the reviewed content has ever changed since
+ * the verdict, even if the change was undone.
  */
 export const toReviewState = (verdict: Verdict, hasContentChanged: boolean): ReviewState =>
   (hasContentChanged ? reviewStates[verdict].nextStates.moved_on : undefined) ?? verdict;

@@ -2,7 +2,10 @@
 import { type Db, type IdOrSql, orgFilter, sql } from '@muster/driver';
 import { storyIdsOfExecutionSql } from './targets.ts';
 
-/** Reads the touches of the stories of an execution; empty if one of these stories has none. */
+/**
+ * Reads the touches of the stories of an execution. A story without touches may change any file, so the
+ * result is empty if one of these stories has none.
+ */
 export async function readTouches(db: Db, executionId: string): Promise<string[]> {
   const rows = await db.all(
     sql<{ touches: string[] }>`select s.touches from stories s

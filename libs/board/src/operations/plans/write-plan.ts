@@ -22,7 +22,10 @@ const eventFields: Readonly<Record<string, string>> = {
   dependsOn: 'blockedBy',
 };
 
-/** Writes the plan and returns its row; reports that nothing changed if the plan was applied before. */
+/**
+ * Writes the plan and returns its row. Reports that nothing changed if the plan was applied before and this
+ * call changes and removes no item.
+ */
 export async function writePlan(
   loaded: LoadedPlan,
   epicsOfPlan: EpicsOfPlan,

@@ -16,6 +16,7 @@ import { decideAcquire, leaseHeldDetails } from '../../rules/acquire.ts';
 import { isFinalGroupState } from '../../rules/group-states.ts';
 import { leaseDurationSeconds } from '../../rules/ttl.ts';
 
+/** Grants the coordinator's lease of a delivery group, or extends it for its holder. */
 export const acquireLease = handle(
   deliveryRegistry.deliveryGroups.acquireLease,
   async ({ params, caller, db, policy: askPolicy, emit, refuse }) => {
@@ -55,23 +56,24 @@ export const acquireLease = handle(
         'lease_held',
         decision.reason === 'lease_held' ? leaseHeldDetails(decision.conflictingLease, caller, null) : {},
       );
-    const goesOn = decision.kind === 'extend';
+    const isExtension = decision.kind === 'extend';
     const { grant, leaseToken } = newGrant(lease, caller, {
-      isExtension: goesOn,
+      isExtension,
       runId,
       ttlSeconds: leaseDurationSeconds(params.ttlSeconds, policy),
       now,
     });
     db.deferToCommit(grantLease(grant));
+    // A new holder reads the whole group, so earlier signals tell it nothing new.
     db.deferToCommit(updateGroup({ ...group, told_seq: news.lastDeliveredSeq }, ['told_seq']));
-    if (!goesOn)
+    if (!isExtension)
       emit('group.leaseAcquired', groupSubject(group), {
         epoch: grant.newEpoch,
         fromMemberId: decision.superseded?.holder.memberId ?? null,
         fromAgentId: decision.superseded?.holder.agentId ?? null,
       });
     const granted = toGroup(group, grantedRow(lease, grant));
-    return { group: granted, leaseToken, signals: goesOn ? news.signals : [] };
+    return { group: granted, leaseToken, signals: isExtension ? news.signals : [] };
   },
   {
     reissueSecret: async ({ caller, db }, kept) => {
