@@ -228,8 +228,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/billing': {
-    sha256: 'db890781cf4857bf2ae8fe65d3cb4fa691be4edbcf1d0e6f34aaa08d5010115a',
-    since: '2026-11-29',
+    sha256: '61389cdb579e22d5eaf1b31581d639a367c03e70503abb7feb0817e6a4bcd1ac',
+    since: '2026-12-01',
   },
   'reference/admin.platform': {
     sha256: 'bcf9e9b3fb8822719a8034596ff7419280f20758ccc3eec2d7fa5b8b2e501ceb',

@@ -145,7 +145,7 @@ const leaseExpirySql = sql.part`(select l.expires_at from leases l where ${orgFi
 /** True if execution `e` waits for a question to which someone else than its author has replied. */
 const isAnsweredSql = sql.part`exists (select from comments c
   join comments r on ${orgFilter('r')} and r.parent_id = c.id and r.deleted_at is null
-    and /*guard: authors do not answer themselves*/r.author - 'name' <> c.author - 'name'/*end*/
+    and r.author - 'name' <> c.author - 'name'
   where ${orgFilter('c')} and c.id = e.waiting_for)`;
 
 const newestFirstSql = sql.part`q.id desc`;
