@@ -26,7 +26,8 @@ export async function makeDemoHistory(
     const client = people[one.by];
     const { story } = await client.stories.create({ projectId, title: one.title, estimate: 1 + (index % 5) });
     await finishStory(client, people.ben, story.id, one);
-    const daysAgo = (demoHistory.length - index - 1) * daysBetween + 0.2;
+    // The newest ends now, so that also on the first day of a month something of its budget is spent.
+    const daysAgo = (demoHistory.length - index - 1) * daysBetween;
     // The work took between one and three days.
     await pool.query(backdateSql, [story.id, daysAgo, 1 + ((index * 7) % 5) / 2]);
   }
