@@ -5,11 +5,13 @@ import { createPool, sendBurst, type Statement } from '@muster/driver';
 import { fastify } from 'fastify';
 import pg from 'pg';
 import { type Body, type BareDecision, decisions, type WritePath } from './bare-decisions.ts';
-import { doesSteps, metrics, serve } from './bare-server.ts';
 import { type BarePath, bareStatements } from './bare-statements.ts';
 import { stepNames } from './write-steps.ts';
 
-const does = doesSteps(stepNames);
+const steps = Object.keys(stepNames);
+const lastStep = steps.indexOf(process.env['STEP'] ?? '');
+/** Returns true for the step that STEP names and for all steps before it. */
+const does = (step: keyof typeof stepNames): boolean => steps.indexOf(step) <= lastStep;
 
 /** Uses the product's own tables, with their foreign keys, monthly partitions and triggers. */
 const onTables = (text: string): string =>
@@ -145,6 +147,11 @@ for (const path of Object.keys(bareStatements) as BarePath[]) {
   });
 }
 
-app.get('/metrics', metrics);
+// The process's use in the format of the product's metrics.
+app.get('/metrics', () => {
+  const { user, system } = process.cpuUsage();
+  return `process_cpu_seconds_total ${(user + system) / 1e6}\nprocess_resident_memory_bytes ${process.memoryUsage().rss}\n`;
+});
 
-serve(await app.listen({ host: '127.0.0.1', port: 0 }));
+process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
+process.on('disconnect', () => process.exit(0));

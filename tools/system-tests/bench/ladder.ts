@@ -7,7 +7,6 @@
 import { type LoadRequest } from './load-request.ts';
 import { type Bench, type Effort, inTurns, measure, type Sample, type Side } from './measure.ts';
 import { median, type Spread, spread, verdict, whole } from './report.ts';
-import { type Services } from './services.ts';
 
 /** One of the compared servers. */
 export interface Rung {
@@ -22,8 +21,8 @@ type RequestLanes = readonly (readonly LoadRequest[])[];
 export interface ComparedRequest {
   readonly name: string;
   readonly lanes: RequestLanes;
-  /** The requests in the bare servers' format, if it differs. */
-  readonly bareLanes?: RequestLanes;
+  /** The same requests in the bare servers' format. */
+  readonly bareLanes: RequestLanes;
   /** The lowest acceptable ratio of processor time: the last bare server's divided by the service's. */
   readonly goal: number;
 }
@@ -98,19 +97,6 @@ function summarizeRequest(
   };
 }
 
-/** Starts a bare server for each step that a program of this folder supports (bare-server.ts). */
-export async function startVariants(
-  services: Services,
-  file: string,
-  stepNames: Readonly<Record<string, string>>,
-  environment: Readonly<Record<string, string>>,
-): Promise<Rung[]> {
-  const rungs: Rung[] = [];
-  for (const [step, name] of Object.entries(stepNames))
-    rungs.push({ name, url: await services.bareServer(file, { ...environment, STEP: step }) });
-  return rungs;
-}
-
 export async function climb(
   bench: Bench,
   ladder: Ladder,
@@ -118,7 +104,7 @@ export async function climb(
   onWarm: () => Promise<void>,
 ): Promise<LadderSummary[]> {
   const rungs = [...ladder.bare, ladder.service];
-  const courses = ladder.asked.map(({ name, lanes, bareLanes = lanes }) =>
+  const courses = ladder.asked.map(({ name, lanes, bareLanes }) =>
     rungs.map(
       (rung): Side =>
         (time) =>

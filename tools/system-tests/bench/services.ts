@@ -124,12 +124,12 @@ export class Services {
   /** Starts the bare server that only runs a statement for each operation. Returns its address. */
   bare(databaseUrl: string): Promise<string> {
     const environment = { DATABASE_URL: databaseUrl, DATABASE_POOL: poolSize, STEP: 'statement' };
-    return this.bareServer('bare.ts', environment);
+    return this.bareServer(environment);
   }
 
-  /** Starts a server of this folder that reports its address. Returns the address. */
-  async bareServer(file: string, environment: Readonly<Record<string, string>>): Promise<string> {
-    return (await this.program(file, environment)).first as string;
+  /** Starts the bare server with the steps that STEP names. Returns its address. */
+  async bareServer(environment: Readonly<Record<string, string>>): Promise<string> {
+    return (await this.program('bare.ts', environment)).first as string;
   }
 
   async program(file: string, environment: Readonly<Record<string, string>> = {}): Promise<Program> {

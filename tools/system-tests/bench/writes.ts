@@ -6,7 +6,7 @@
 import { type Pool } from '@muster/driver';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrgs } from './data.ts';
-import { climb, type Ladder, type LadderSummary, startVariants } from './ladder.ts';
+import { climb, type Ladder, type LadderSummary, type Rung } from './ladder.ts';
 import { type LoadRequest } from './load-request.ts';
 import { type Effort } from './measure.ts';
 import { sendInTurn } from './memory.ts';
@@ -56,7 +56,7 @@ const lanesOf = (work: Workload, orgs: readonly BenchOrg[], side: 'muster' | 'ba
  */
 async function requireSameRows(owner: Pool, { service, bare, asked }: Ladder): Promise<void> {
   const withAll = bare.at(-1);
-  for (const { name, lanes, bareLanes = lanes } of asked) {
+  for (const { name, lanes, bareLanes } of asked) {
     const left = async (url: string, [requests = []]: typeof lanes): Promise<string> => {
       const rows = await rowsWritten(owner, () => sendInTurn(url, requests.slice(0, compared)));
       return [...rows].map(([table, count]) => `${table} ${count}`).join(', ');
@@ -88,7 +88,9 @@ export async function measureWrites(
   await owner.query('grant usage on all sequences in schema bare to muster_app');
   await owner.query(analyze);
   const surroundings = { DATABASE_URL: postgres.url, DATABASE_POOL: poolSize };
-  const bare = await startVariants(services, 'bare.ts', stepNames, surroundings);
+  const bare: Rung[] = [];
+  for (const [step, name] of Object.entries(stepNames))
+    bare.push({ name, url: await services.bareServer({ ...surroundings, STEP: step }) });
   const asked = works
     .filter(({ name }) => goals[name] !== undefined && (only === undefined || only.includes(name)))
     .map((work) => ({

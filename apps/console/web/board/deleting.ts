@@ -5,7 +5,7 @@ import { type Board } from '../data/boards.ts';
 import { errorText, showNotice } from '../components/notices.tsx';
 import { offerUndo } from '../components/undo.ts';
 import { selectionTexts } from '../messages/selection.ts';
-import { undoFailureOf } from './each.ts';
+import { type RefusedUndo, undoFailureOf } from './each.ts';
 
 /** Deletes the stories one after the other. Stories that could not be deleted stay selected and are named. */
 export async function deleteStories(
@@ -36,11 +36,11 @@ export async function deleteStories(
   offerUndo({
     ...{ key: selectionTexts.stories(deleted.length), title: selectionTexts.deleted(deleted.length) },
     undo: async () => {
-      const failures: { key: string; error: unknown }[] = [];
+      const refused: RefusedUndo[] = [];
       for (const { id: storyId, key } of deleted.toReversed())
-        await client.stories.restore({ storyId }).catch((error: unknown) => failures.push({ key, error }));
+        await client.stories.restore({ storyId }).catch((error: unknown) => refused.push({ key, error }));
       board.refreshCards(deleted.map(({ id }) => id));
-      return undoFailureOf(deleted.length, { conflicts: 0, refused: failures });
+      return undoFailureOf(deleted.length, { conflicts: 0, refused });
     },
   });
 }

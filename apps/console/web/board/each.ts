@@ -13,11 +13,17 @@ interface ChangedStory {
   readonly version: number;
 }
 
+/** A story whose undo the API refused. */
+export interface RefusedUndo {
+  readonly key: string;
+  readonly error: unknown;
+}
+
 /** The stories that an undo has left unchanged. */
 interface NotUndone {
   /** The number of stories that someone else has changed since. */
   readonly conflicts: number;
-  readonly refused: readonly { readonly key: string; readonly error: unknown }[];
+  readonly refused: readonly RefusedUndo[];
 }
 
 /** Gives stories their former values, except those that someone else has changed since. */
@@ -39,7 +45,7 @@ async function restoreFields(
   formerValuesOf: (before: StoryCard) => FieldValues,
 ): Promise<NotUndone> {
   let conflicts = 0;
-  const refused: NotUndone['refused'][number][] = [];
+  const refused: RefusedUndo[] = [];
   for (const alike of Map.groupBy(changed, ({ before }) => JSON.stringify(formerValuesOf(before))).values()) {
     const [first] = alike;
     if (first === undefined) continue;
@@ -99,7 +105,7 @@ export const createPriorityChange = (priority: StoryCard['priority']): BulkChang
 /** Moves the stories back from the last to the first, so that each finds the one that followed it in its place. */
 const moveBack: UndoChange = async (board, changed) => {
   const formerRanks = new Map<string, string>();
-  const refused: NotUndone['refused'][number][] = [];
+  const refused: RefusedUndo[] = [];
   for (const { before, version } of changed.toSorted((one, other) =>
     one.before.rank < other.before.rank ? 1 : -1,
   ))

@@ -34,7 +34,7 @@ export function collapseEvents(items: readonly ActivityItem[]): ActivityLine[] {
     checkpointCount: number;
   }[] = [];
   for (const item of items) {
-    const isCheckpoint = isProgressReport(item) && item.kind === 'execution.checkpointed';
+    const isCheckpoint = item.kind === 'execution.checkpointed';
     const line = isProgressReport(item)
       ? lines.findLast(
           ({ newestEvent: newest, oldest }) =>
@@ -77,7 +77,6 @@ export function collapseRuns(items: readonly ActivityItem[]): ActivityLine[] {
     newestEvent === undefined ? [] : [{ newestEvent, eventCount: 1, checkpointCount: 0, earlierEvents }],
   );
   const otherLines = collapseEvents(items.filter((item) => !isOfRun(item)));
-  return [...runLines, ...otherLines].toSorted(
-    (one, other) => items.indexOf(one.newestEvent) - items.indexOf(other.newestEvent),
-  );
+  const lines = new Map([...runLines, ...otherLines].map((line) => [line.newestEvent, line]));
+  return items.flatMap((item) => lines.get(item) ?? []);
 }
