@@ -175,7 +175,7 @@ export function storyJourneys(house: House): void {
     // The section about the work names the lease holder, so the page shows no readiness section.
     expect(await page.getByRole('heading', { name: 'Not ready to start' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
-    await page.getByText(/Ana asked to stop/).waitFor();
+    await page.getByText(/Ana asked to stop, /).waitFor();
     await page.locator('.state', { hasText: 'stopping' }).waitFor();
     await waitUntil(async () => {
       const { signals } = await robo.deliveryExecutions.renew({ executionId: execution.id, leaseToken });
