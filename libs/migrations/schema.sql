@@ -2116,6 +2116,40 @@ AS $function$
 $function$
 ;
 alter function app.address_of_account(uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.agent_responses(org uuid, story_ids uuid[])
+ RETURNS TABLE(story_id uuid, response jsonb)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if cardinality(story_ids) = 0 then return; end if;
+  return query select q.id, jsonb_build_object('agent', jsonb_build_object('id', g.id, 'name', g.name), 'state', case
+      when l.agent_id = g.id then 'picked_up'
+      when i.listens_until is null or i.listens_until <= clock_timestamp() then 'no_runner'
+      when exists (select from leases b where b.org_id = org and b.agent_id = g.id and b.state = 'held'
+        and b.expires_at > clock_timestamp()) then 'busy'
+      else 'listening' end)
+  from stories q
+  left join lateral (select a.agent_id from assignments a
+    where a.org_id = org and a.target_type = 'story' and a.target_id = q.id limit 1) a on true
+  join agents g on g.org_id = org and g.retired_at is null and g.id = (select coalesce(a.agent_id, (
+    select c.agent_mentions[1] from comments c
+      join projects p on p.org_id = org and p.id = q.project_id
+      join members m on m.org_id = org and m.id = c.author_member_id and m.status = 'active'
+    where c.org_id = org and c.story_id = q.id and c.agent_mentions <> '{}' and c.author ->> 'agentId' is null
+      and app.project_rank(org, p.id, p.visibility, m.id, m.role) >= 2
+      and not exists (select from executions x where x.org_id = org and x.target_type = 'story' and x.target_id = q.id
+        and x.completed_at >= c.created_at)
+    order by c.id desc limit 1)))
+  left join inbox_streams i on i.org_id = org and i.recipient_id = g.id
+  left join executions e on e.org_id = org and e.target_type = 'story' and e.target_id = q.id and e.state <> 'completed'
+  left join leases l on l.org_id = org and l.unit_type = 'story' and l.unit_id = e.target_id and l.state = 'held'
+  where q.org_id = org and q.id = any (story_ids) and q.status not in ('done', 'canceled')
+    and (e.id is null or e.state = 'available' or l.agent_id = g.id);
+end $function$
+;
+alter function app.agent_responses(uuid,uuid[]) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.agree_on_file_folder(own_id uuid)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -5695,6 +5729,7 @@ grant select, update on outbox to muster_operator;
 
 grant execute on function app.activity_seen(uuid[],uuid[],uuid[],bigint[],bigint[],uuid[],text[]) to muster_app;
 grant execute on function app.address_of_account(uuid) to muster_app;
+grant execute on function app.agent_responses(uuid,uuid[]) to public;
 grant execute on function app.agree_on_file_folder(uuid) to muster_app;
 grant execute on function app.asked_proofs(uuid,uuid) to muster_sign_in;
 grant execute on function app.bar_of(uuid) to public;

@@ -47,3 +47,36 @@ begin
 end $$;
 create or replace trigger agents_retired after update of retired_at on agents for each row
   when (old.retired_at is null and new.retired_at is not null) execute function app.release_agent();
+
+-- Returns the response of the agents that were asked to work on these unfinished stories; no row while others have the
+-- work. An agent was asked if the story is assigned to it, or else if a contributing member mentioned it last since the
+-- last completed work. This is a function because a statement pays for each table that it names, and most stories ask
+-- no agent.
+create or replace function app.agent_responses(org uuid, story_ids uuid[]) returns table (story_id uuid, response jsonb)
+language plpgsql stable set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if cardinality(story_ids) = 0 then return; end if;
+  return query select q.id, jsonb_build_object('agent', jsonb_build_object('id', g.id, 'name', g.name), 'state', case
+      when l.agent_id = g.id then 'picked_up'
+      when i.listens_until is null or i.listens_until <= clock_timestamp() then 'no_runner'
+      when exists (select from leases b where b.org_id = org and b.agent_id = g.id and b.state = 'held'
+        and b.expires_at > clock_timestamp()) then 'busy'
+      else 'listening' end)
+  from stories q
+  left join lateral (select a.agent_id from assignments a
+    where a.org_id = org and a.target_type = 'story' and a.target_id = q.id limit 1) a on true
+  join agents g on g.org_id = org and g.retired_at is null and g.id = (select coalesce(a.agent_id, (
+    select c.agent_mentions[1] from comments c
+      join projects p on p.org_id = org and p.id = q.project_id
+      join members m on m.org_id = org and m.id = c.author_member_id and m.status = 'active'
+    where c.org_id = org and c.story_id = q.id and c.agent_mentions <> '{}' and c.author ->> 'agentId' is null
+      and app.project_rank(org, p.id, p.visibility, m.id, m.role) >= 2
+      and not exists (select from executions x where x.org_id = org and x.target_type = 'story' and x.target_id = q.id
+        and x.completed_at >= c.created_at)
+    order by c.id desc limit 1)))
+  left join inbox_streams i on i.org_id = org and i.recipient_id = g.id
+  left join executions e on e.org_id = org and e.target_type = 'story' and e.target_id = q.id and e.state <> 'completed'
+  left join leases l on l.org_id = org and l.unit_type = 'story' and l.unit_id = e.target_id and l.state = 'held'
+  where q.org_id = org and q.id = any (story_ids) and q.status not in ('done', 'canceled')
+    and (e.id is null or e.state = 'available' or l.agent_id = g.id);
+end $$;

@@ -1,6 +1,6 @@
 /** Reads the parts of a card that are not in the story's own row: assignees, counts and work. */
-import { orgFilter, type Part, sql } from '@muster/driver';
-import { contributorRank, maxCardCount, type StoryCard } from '@muster/contract';
+import { currentOrgId, orgFilter, type Part, sql } from '@muster/driver';
+import { maxCardCount, type StoryCard } from '@muster/contract';
 import { toStoryKey, storySummaries, type StorySummaryRow } from './stories.ts';
 
 /** A story's row with the columns that only cards show. */
@@ -43,39 +43,6 @@ function selectByStory(rowsOf: (isOfStory: (column: Part) => Part) => Part, valu
 }
 
 const countSql = sql.part`least(count(*), ${maxCountSql})`;
-
-/** Selects the agent that a contributing member mentioned last on story `q` since its last completed work. */
-const selectMentionedAgent = sql.part`
-  select c.agent_mentions[1] from comments c
-  join projects p on ${orgFilter('p')} and p.id = q.project_id
-  join members m on ${orgFilter('m')} and m.id = c.author_member_id and m.status = 'active'
-  where ${orgFilter('c')} and c.story_id = q.id and c.agent_mentions <> '{}' and c.author ->> 'agentId' is null
-    and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) >= ${sql.literal(contributorRank)}
-    and not exists (select from executions x where ${orgFilter('x')} and x.target_type = 'story' and x.target_id = q.id
-      and x.completed_at >= c.created_at)
-  order by c.id desc limit 1`;
-
-/**
- * The response of the agent that was asked to work on the unfinished story `q` with the assignment `a`; null while
- * others have the work.
- */
-export const agentResponseSql = sql.part`case when q.status not in ('done', 'canceled') then (
-  select jsonb_build_object('agent', jsonb_build_object('id', g.id, 'name', g.name), 'state', case
-      when l.agent_id = g.id then 'picked_up'
-      when i.listens_until is null or i.listens_until <= clock_timestamp() then 'no_runner'
-      when exists (select from leases b where ${orgFilter('b')} and b.agent_id = g.id and b.state = 'held'
-        and b.expires_at > clock_timestamp()) then 'busy'
-      else 'listening' end)
-  from agents g
-  left join inbox_streams i on ${orgFilter('i')} and i.recipient_id = g.id
-  left join executions e on ${orgFilter('e')} and e.target_type = 'story' and e.target_id = q.id and e.state <> 'completed'
-  left join leases l on ${orgFilter('l')} and l.unit_type = 'story' and l.unit_id = e.target_id and l.state = 'held'
-  where ${orgFilter('g')} and g.retired_at is null and (e.id is null or e.state = 'available' or l.agent_id = g.id)
-    and g.id = (select coalesce(a.agent_id, (${selectMentionedAgent})))) end`;
-
-/** Joins story `q` with its assignment `a`. The limit keeps this a search by key for each story. */
-export const joinAssignment = sql.part`left join lateral (select a.member_id, a.agent_id from assignments a
-  where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = q.id limit 1) a on true`;
 
 /** The stories of the page with an agent that may have been asked to work on them. */
 const selectAskedStories = sql.part`(
@@ -146,8 +113,10 @@ export const selectWithCardColumns = (storiesQuery: Part, order: Part): Part => 
     (f.open_threads -> ${storyKey})::int as open_threads, (f.open_blockers -> ${storyKey})::int as open_blockers,
     (f.reviewers -> ${storyKey})::int as reviewers,
     f.children -> ${storyKey} as children, f.executions -> ${storyKey} as execution,
-    case when q.id = any (f.asked) then (select ${agentResponseSql} from (select) n left join assigned a on a.target_id = q.id) end as agent_response
-  from page q cross join found f order by ${order}`;
+    n.responses -> ${storyKey} as agent_response
+  from page q cross join found f
+  cross join (select jsonb_object_agg(r.story_id, r.response) as responses
+    from found f cross join app.agent_responses(${currentOrgId}, f.asked) r) n order by ${order}`;
 
 export function toCard(row: CardRow): StoryCard {
   const {

@@ -1,37 +1,50 @@
-/** Reads the parent, the children, the dependencies and the asked agent of a story. */
-import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
+/** Reads a story with its parent, children, dependencies and asked agent. */
+import { currentOrgId, type Db, type IdOrSql, orgFilter, sql } from '@muster/driver';
 import { maxRelatedStories, type StoryCard, type StoryLink } from '@muster/contract';
-import { agentResponseSql, joinAssignment } from './story-cards.ts';
+import { stories, type StoryRow } from './stories.ts';
 
-interface StoryRelations {
+/** A story's row with its relations, so that one statement reads both. */
+interface StoryWithRelationsRow extends StoryRow {
   readonly agentResponse: StoryCard['agentResponse'];
-  readonly parent: StoryLink | null;
-  readonly children: StoryLink[];
-  readonly blockedBy: StoryLink[];
-  readonly blocks: StoryLink[];
+  /** The links by relation, without relations that have none. */
+  readonly links: Partial<Record<'parent' | 'children' | 'blockedBy' | 'blocks', StoryLink[]>> | null;
   /** The member's choice to follow or mute the story; null without one. */
   readonly subscribed: boolean | null;
 }
 
-/** Returns SQL for the links to the stories `o` that match the condition, oldest first. */
-const selectLinks = (condition: Part): Part => sql.part`(
-  select coalesce(jsonb_agg(jsonb_build_object('id', l.id, 'key', l.key, 'title', l.title, 'status', l.status) order by l.number), '[]')
-  from (select o.id, p.key || '-' || o.number as key, o.title, o.status, o.number
-    from stories o join projects p on ${orgFilter('p')} and p.id = o.project_id
-    where ${orgFilter('o')} and ${condition} order by o.number limit ${sql.literal(maxRelatedStories)}) l)`;
+/**
+ * Selects the links of story `s`, oldest first. All relations share one scan, because a statement pays for each table
+ * that it names.
+ */
+const selectLinks = sql.part`(
+  select jsonb_object_agg(k.relation, k.links) from (
+    select l.relation, jsonb_agg(jsonb_build_object('id', l.id, 'key', l.key, 'title', l.title, 'status', l.status) order by l.number) as links
+    from (select r.relation, o.id, p.key || '-' || o.number as key, o.title, o.status, o.number,
+        row_number() over (partition by r.relation order by o.number) as nth
+      from (select 'parent' as relation, s.parent_id as id
+        union all select 'children', c.id from stories c where ${orgFilter('c')} and c.parent_id = s.id
+        union all select 'blockedBy', unnest(s.blocked_by)
+        union all select 'blocks', b.story_id from story_blockers b where ${orgFilter('b')} and b.blocker_id = s.id) r
+      join stories o on ${orgFilter('o')} and o.id = r.id
+      join projects p on ${orgFilter('p')} and p.id = o.project_id) l
+    where l.nth <= ${sql.literal(maxRelatedStories)} group by l.relation) k)`;
 
-/** Returns SQL for IDs of stories that depend on story `q` or that it depends on. */
-const selectDependencies = (selected: 'story_id' | 'blocker_id', given: 'story_id' | 'blocker_id'): Part =>
-  sql.part`(select b.${sql.word(selected)} from story_blockers b where ${orgFilter('b')} and b.${sql.word(given)} = q.id)`;
+/** True if an agent may have been asked to work on story `s`. */
+const mayAskAgent = sql.part`(
+  exists (select from assignments a where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = s.id and a.agent_id is not null)
+  or exists (select from comments c where ${orgFilter('c')} and c.story_id = s.id and c.agent_mentions <> '{}'))`;
 
-export const findStoryRelations = (db: Db, storyId: IdOrSql, memberId: string): Promise<StoryRelations> =>
+export const getStoryWithRelations = (
+  db: Db,
+  id: IdOrSql,
+  memberId: string,
+): Promise<StoryWithRelationsRow> =>
   db.get(
-    sql<StoryRelations>`select ${agentResponseSql} as "agentResponse",
-        ${selectLinks(sql.part`o.id = q.parent_id`)} -> 0 as parent,
-        ${selectLinks(sql.part`o.parent_id = q.id`)} as children,
-        ${selectLinks(sql.part`o.id in ${selectDependencies('blocker_id', 'story_id')}`)} as "blockedBy",
-        ${selectLinks(sql.part`o.id in ${selectDependencies('story_id', 'blocker_id')}`)} as blocks,
+    sql<StoryWithRelationsRow>`select ${stories.list}, p.key as project_key, ${selectLinks} as links,
+        case when ${mayAskAgent} then (
+          select r.response from app.agent_responses(${currentOrgId}, array[s.id]) r) end as "agentResponse",
         (select w.subscribed from story_subscriptions w
-          where ${orgFilter('w')} and w.story_id = q.id and w.member_id = ${memberId}::uuid) as subscribed
-      from stories q ${joinAssignment} where ${orgFilter('q')} and q.id = ${storyId}`,
+          where ${orgFilter('w')} and w.story_id = s.id and w.member_id = ${memberId}::uuid) as subscribed
+      from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
+      where ${orgFilter('s')} and s.id = ${id}`,
   );

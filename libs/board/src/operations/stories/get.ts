@@ -1,12 +1,18 @@
 import { boardRegistry } from '@muster/board-registry';
 import { handle } from '@muster/runtime';
-import { getStory, toStory } from '../../data/stories.ts';
-import { findStoryRelations } from '../../data/story-relations.ts';
+import { getStoryWithRelations } from '../../data/story-relations.ts';
+import { toStory } from '../../data/stories.ts';
 
 export const get = handle(boardRegistry.stories.get, async ({ targetId, caller, db }) => {
-  const [story, relations] = await Promise.all([
-    getStory(db, targetId),
-    findStoryRelations(db, targetId, caller.memberId),
-  ]);
-  return { story: toStory(story), ...relations };
+  const story = await getStoryWithRelations(db, targetId, caller.memberId);
+  const { agentResponse, links, subscribed } = story;
+  return {
+    story: toStory(story),
+    agentResponse,
+    parent: links?.parent?.[0] ?? null,
+    children: links?.children ?? [],
+    blockedBy: links?.blockedBy ?? [],
+    blocks: links?.blocks ?? [],
+    subscribed,
+  };
 });
