@@ -82,10 +82,13 @@ async function slowDown(page: Page, slowerBy: number, network = phoneNetwork): P
   await session.send('Network.emulateNetworkConditions', network);
 }
 
+/** The number of stories in the backlog: all except the one that another member moves. */
+const backlogCount = (storyCount - 1).toLocaleString('en');
+
 /** Waits until the board is complete and the page has loaded what it preloads. */
 async function waitForBoard(page: Page): Promise<void> {
   await page.locator('[data-card]').first().waitFor();
-  await page.getByText(storyCount.toLocaleString('en'), { exact: true }).first().waitFor();
+  await page.getByText(backlogCount, { exact: true }).first().waitFor();
   await page.waitForLoadState('load');
 }
 

@@ -189,7 +189,9 @@ const acquire = (x: string): Write => ({
         select $1::uuid, x.id, x.last_event_seq, 'acquired', $2::jsonb,
           jsonb_build_object('epoch', x.epoch, 'attempt', x.attempt, 'runId', null) from x),
       c as (insert into public.execution_contributors (org_id, execution_id, member_id, attempt)
-        select $1::uuid, x.id, ($2::jsonb ->> 'memberId')::uuid, x.attempt from x on conflict do nothing),
+        select $1::uuid, x.id, ($2::jsonb ->> 'memberId')::uuid, x.attempt from x
+        on conflict (org_id, execution_id, member_id, agent_id) do update set attempt = excluded.attempt
+          where execution_contributors.attempt < excluded.attempt),
       f as (insert into bare.outbox (org_id, id, topic, payload)
         select $1::uuid, uuidv7(), 'forge.replay', jsonb_build_object('executionId', x.id) from x
         where exists (select from public.forge_repositories r join public.forge_facts f on f.org_id = r.org_id and f.repository_id = r.id

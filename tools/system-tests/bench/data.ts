@@ -26,6 +26,8 @@ export interface BenchOrg {
   /** A project without writes, so that lists always have the same rows. */
   readonly still: BenchProject;
   readonly busy: readonly BenchProject[];
+  /** A project whose work is only acquired by rank, so that nobody else holds it. */
+  readonly queue: BenchProject;
 }
 
 /**
@@ -123,6 +125,7 @@ export async function makeOrg(
     ...{ orgId, token, busy },
     actor: { kind: 'member', memberId, agentId: null, name: 'Ana' },
     still: await makeProject(api, 'STILL'),
+    queue: await makeProject(api, 'QUEUE'),
   };
 }
 

@@ -90,8 +90,9 @@ export const leaseWorks: readonly Workload[] = [
     goal: null,
     callers: agentsOnOneBoard,
     lane: (orgs, connection) => {
-      const [org, storyId] = [pick(orgs, 0), pick(pick(pick(orgs, 0).busy, 0).backlogIds, connection)];
-      const { projectId } = pick(org.busy, 0);
+      const org = pick(orgs, 0);
+      const { projectId, backlogIds } = org.queue;
+      const storyId = pick(backlogIds, connection);
       const { muster } = twin(org, 'deliveryExecutions.acquireNext', '/executions/acquire', {
         ...{ projectId, runId: `agent-${connection}` },
       });
