@@ -44,7 +44,7 @@ it('brings no part of a server, and the schemas of the contract to those alone w
     /node_modules\/(fastify|pg)\/|^libs\/(?!client|contract|registry|import-files|http\/src\/look\/)/;
   expect(inputsOf(outputs).filter((file) => isServer.test(file))).toEqual([]);
   const isSchema =
-    /node_modules\/zod\/|^libs\/import-files\/(?!src\/(?:plan\/|source))|^libs\/(?:registry\/src\/namespaces|contract\/src\/records)\//;
+    /node_modules\/zod\/|^libs\/import-files\/(?!src\/(?:plan\/|source))|^libs\/(?:(?:[a-z]+-)?registry|contract\/src\/records)\//;
   const others = outputs.filter((output) => !readsFiles(output));
   expect(inputsOf(others).filter((file) => isSchema.test(file))).toEqual([]);
   const files = outputs.filter(readsFiles).map(([file]) => `assets/${path.basename(file)}`);
