@@ -61,16 +61,17 @@ it('starts on its own port, and is ready', async () => {
   }
 });
 
+it('has correct types', async () => {
+  const tsc = await workspace.run('node', ['node_modules/typescript-7/bin/tsc', '-p', 'apps/report-sender']);
+  expect(tsc).toMatchObject({ exitCode: 0, stdout: '' });
+});
+
 it.each([
   ['apps/report-sender', []],
   // The specs of tools/deploy check the release, image, compose service and manifests of the new app.
   [
     'tools/deploy',
-    [
-      'tools/deploy/(compose|dockerfile|kubernetes|workflows).spec',
-      '-t',
-      'report-sender|every app|each program',
-    ],
+    ['(compose|dockerfile|kubernetes|workflows).spec', '-t=report-sender|every app|each program'],
   ],
 ])(
   'passes the specs of %s',

@@ -75,8 +75,7 @@ function addPort(tree: Tree, name: string, offset: number): void {
 }
 
 function addOwner(tree: Tree, { name, owner }: AppOptions): void {
-  const line = `#@ ${`/apps/${name}/`.padEnd(28)} @muster/${owner}\n`;
-  insert(tree, 'CODEOWNERS', '\n# The contract:', line);
+  insert(tree, 'CODEOWNERS', '\n# The contract:', `#@ ${`/apps/${name}/`.padEnd(28)} @muster/${owner}\n`);
 }
 
 function addImage(tree: Tree, { name, description }: AppOptions, port: number): void {
@@ -113,7 +112,7 @@ function addToCompose(tree: Tree, name: string, port: number): void {
   insert(
     tree,
     'docker-compose.yml',
-    '\n  edge:\n',
+    '\n  # docker compose --profile monitoring up:',
     `
   ${name}:
     <<: *program

@@ -51,15 +51,13 @@ export const readConfig = (from: Record<string, string | undefined> = process.en
     'src/app.ts': `import { createService, internalError, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 
-const mostInFlight = 200;
-
 export const ${create} = (logger: Logger): Service =>
   createService({
     name: '${name}',
     logger,
     // The dependencies that /readyz checks.
     checks: [],
-    mostInFlight,
+    maxInFlight: 200,
     trustProxy: false,
     toApiError: internalError,
   });
