@@ -239,8 +239,9 @@ function withImport(text: string, name: string, from: string): string {
   if (bindings !== undefined && ts.isNamedImports(bindings)) {
     const names = bindings.elements.map((element) => element.getText());
     if (names.includes(name)) return text;
-    const sorted = [...names, name].toSorted((one, other) => one.localeCompare(other, 'en'));
-    return `${text.slice(0, bindings.getStart())}{ ${sorted.join(', ')} }${text.slice(bindings.getEnd())}`;
+    const next = names.findIndex((other) => other.localeCompare(name, 'en') > 0);
+    const all = names.toSpliced(next < 0 ? names.length : next, 0, name);
+    return `${text.slice(0, bindings.getStart())}{ ${all.join(', ')} }${text.slice(bindings.getEnd())}`;
   }
   const end = imports.at(-1)?.getEnd() ?? 0;
   return `${text.slice(0, end)}\nimport { ${name} } from '${from}';${text.slice(end)}`;
