@@ -54,9 +54,10 @@ const toolFolders = globSync('tools/*/project.json', { cwd: workspaceRoot })
 const everyTool = ['tools', 'tools-deploy', 'tools-repository', 'tools-system-tests', 'workspace'];
 
 const apps = readdirSync(path.join(workspaceRoot, 'apps'));
+const manifestOf = (app: string) => readFileSync(`${workspaceRoot}/apps/${app}/package.json`, 'utf8');
 /** The projects that know every operation. Domains know their own, and platform libraries none. */
 const knowOperations = [
-  ...apps.filter((name) => name !== 'license-service'),
+  ...apps.filter((app) => /@muster\/(client|coordination-api|operations|registry)\b/.test(manifestOf(app))),
   ...['client', 'operations', 'reference', 'registry', ...everyTool],
 ];
 
