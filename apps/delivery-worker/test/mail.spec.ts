@@ -1,15 +1,13 @@
 /** E-mails arrive as they were rendered, by SMTP or in the folder. */
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
+import { type MailServer, startMailServer } from '@muster/testing/mail-server';
 import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
-import { SMTPServer } from 'smtp-server';
 import { mailInvitation } from '../src/deliver.ts';
 import { createMailer, type Mail, type Mailer } from '@muster/outbound/mail';
 import { type OutboxHarness, openOutboxHarness, waitUntil } from './line.ts';
@@ -17,47 +15,25 @@ import { type OutboxHarness, openOutboxHarness, waitUntil } from './line.ts';
 const world = useWorld({});
 const receivedMails: Email[] = [];
 let refusal: Error | undefined;
-let server: SMTPServer;
+let server: MailServer;
 let mailer: Mailer;
 let outboxHarness: OutboxHarness;
 
 const logger = pino({ level: 'silent' });
 const from = 'Muster <muster@acme.example>';
 
-async function read(raw: AsyncIterable<Buffer>): Promise<Email> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of raw) chunks.push(chunk);
-  return PostalMime.parse(Buffer.concat(chunks));
-}
-
 beforeAll(async () => {
-  server = new SMTPServer({
-    authOptional: true,
-    hideSTARTTLS: true,
-    onData: (stream, _session, done) => {
-      read(stream).then(
-        (email) => {
-          if (refusal === undefined) receivedMails.push(email);
-          done(refusal);
-        },
-        (error: unknown) => {
-          done(error as Error);
-        },
-      );
-    },
+  server = await startMailServer(async (mail) => {
+    if (refusal !== undefined) throw refusal;
+    receivedMails.push(await PostalMime.parse(mail));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server.server, 'listening');
-  const { port } = server.server.address() as AddressInfo;
-  mailer = createMailer({ smtpUrl: `smtp://127.0.0.1:${port}` }, from, logger);
+  mailer = createMailer({ smtpUrl: server.url }, from, logger);
   outboxHarness = openOutboxHarness(world);
 });
 afterAll(async () => {
   await outboxHarness.close();
   mailer.close();
-  await new Promise<void>((resolve) => {
-    server.close(resolve);
-  });
+  await server.close();
 });
 
 const mail: Mail = {

@@ -1,13 +1,11 @@
 /** Members get one e-mail a week before a token expires, and none for tokens that have already ended. */
-import { once } from 'node:events';
-import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { tokenWarningDays } from '@muster/organizations';
 import { type People, useWorld } from '@muster/testing';
+import { type MailServer, startMailServer } from '@muster/testing/mail-server';
 import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
-import { SMTPServer } from 'smtp-server';
 import { mailTokenExpiry } from '../src/deliver.ts';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
 import { warnOfExpiringTokens } from '../src/token-ends.ts';
@@ -15,34 +13,16 @@ import { type OutboxHarness, openOutboxHarness, waitUntil } from './line.ts';
 
 const world = useWorld({});
 const receivedMails: Email[] = [];
-let server: SMTPServer;
+let server: MailServer;
 let mailer: Mailer;
 let outboxHarness: OutboxHarness;
 let people: People;
 
 beforeAll(async () => {
-  server = new SMTPServer({
-    authOptional: true,
-    hideSTARTTLS: true,
-    onData: (stream, _session, done) => {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
-        PostalMime.parse(Buffer.concat(chunks)).then((email) => {
-          receivedMails.push(email);
-          done();
-        }, done);
-      });
-    },
+  server = await startMailServer(async (mail) => {
+    receivedMails.push(await PostalMime.parse(mail));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server.server, 'listening');
-  const { port } = server.server.address() as AddressInfo;
-  mailer = createMailer(
-    { smtpUrl: `smtp://127.0.0.1:${port}` },
-    'Muster <muster@acme.example>',
-    pino({ level: 'silent' }),
-  );
+  mailer = createMailer({ smtpUrl: server.url }, 'Muster <muster@acme.example>', pino({ level: 'silent' }));
   outboxHarness = openOutboxHarness(world);
   outboxHarness.startWorkers({
     'token.mail': mailTokenExpiry({ mailer, baseUrl: 'https://muster.example' }),
@@ -51,9 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await outboxHarness.close();
   mailer.close();
-  await new Promise<void>((resolve) => {
-    server.close(resolve);
-  });
+  await server.close();
 });
 
 beforeEach(async () => {
