@@ -4,19 +4,9 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
-import { parse, parseAllDocuments } from 'yaml';
-import { findProgram, repositoryRoot } from '@muster/tools';
+import { parse } from 'yaml';
+import { chartFolder, helm, renderChart } from './chart.ts';
 import { type Manifest, readFolder, typeFaults, validate } from './manifests.ts';
-
-const chart = path.join(repositoryRoot, 'tools/deploy/helm/muster');
-const helm = process.env['HELM'] ?? findProgram(['helm']);
-
-/** Renders the chart with options such as `--set image.tag=1.2.0`. Throws what helm says if it refuses them. */
-async function render(...options: string[]): Promise<Manifest[]> {
-  const args = ['template', 'muster', chart, '--namespace', 'muster', ...options];
-  const { stdout } = await promisify(execFile)(helm ?? '', args, { maxBuffer: 16 * 1024 * 1024 });
-  return parseAllDocuments(stdout, { uniqueKeys: true }).map((document) => document.toJS() as Manifest);
-}
 
 /** Puts manifests in one order, without what Helm adds: labels, hooks, the checksum, versions of images. */
 const toComparable = (manifests: readonly Manifest[]): unknown[] =>
@@ -40,17 +30,17 @@ const toComparable = (manifests: readonly Manifest[]): unknown[] =>
 (helm === undefined ? describe.skip : describe)('the Helm chart', () => {
   it('is made of the manifests for kustomize, and of nothing else', async () => {
     const folders = await Promise.all(['services', 'migrations'].map(readFolder));
-    const rendered = await render();
+    const rendered = await renderChart();
     expect(toComparable(rendered)).toEqual(toComparable(folders.flatMap(({ manifests }) => manifests)));
     for (const manifest of rendered) await validate(manifest);
   });
 
   it('applies every value', async () => {
-    const manifests = await render('--values', path.join(chart, '../values.example.yaml'));
+    const manifests = await renderChart('--values', path.join(chartFolder, '../values.example.yaml'));
     for (const manifest of manifests) await validate(manifest);
     expect(await typeFaults(manifests)).toEqual([]);
     const expected = parse(
-      await readFile(path.join(chart, '../example.expected.yaml'), 'utf8'),
+      await readFile(path.join(chartFolder, '../example.expected.yaml'), 'utf8'),
     ) as Manifest[];
     for (const part of expected)
       expect(
@@ -72,11 +62,11 @@ const toComparable = (manifests: readonly Manifest[]): unknown[] =>
   ])('restarts the pods when %s changes their variables', async (value) => {
     const signIn = (manifests: readonly Manifest[]) =>
       manifests.find(({ kind, metadata }) => `${kind} ${metadata.name}` === 'Deployment sign-in');
-    expect(signIn(await render('--set', value))).not.toEqual(signIn(await render()));
+    expect(signIn(await renderChart('--set', value))).not.toEqual(signIn(await renderChart()));
   });
 
   it('purges licenses also without the migrations', async () => {
-    const manifests = await render('--set', 'migrations.enabled=false');
+    const manifests = await renderChart('--set', 'migrations.enabled=false');
     const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(names).toContain('CronJob purge-licenses');
     expect(names).not.toContain('Job migrate');
@@ -88,12 +78,12 @@ const toComparable = (manifests: readonly Manifest[]): unknown[] =>
     'services.docs.replicas=0',
     'services.docs.env.lower=a',
   ])('refuses the value %s', async (value) => {
-    await expect(render('--set', value)).rejects.toThrow(
+    await expect(renderChart('--set', value)).rejects.toThrow(
       "values don't meet the specifications of the schema",
     );
   });
 
   it('passes the linter', async () => {
-    await promisify(execFile)(helm ?? '', ['lint', '--strict', chart]);
+    await promisify(execFile)(helm ?? '', ['lint', '--strict', chartFolder]);
   });
 });
