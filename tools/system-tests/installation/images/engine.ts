@@ -45,11 +45,14 @@ export interface Engine {
   stop(isKept: boolean): Promise<void>;
 }
 
-/** Commands that remove containers, their networks and volumes, and unfinished builds. */
+/** Commands that remove pods, containers, their networks, volumes and secrets, and unfinished builds. */
 const leftovers = [
+  ['podman', 'pod', 'stop', '--all', '--time', '35'],
+  ['podman', 'pod', 'rm', '--all', '--force'],
   ['podman', 'rm', '--all', '--force', '--time', '5'],
   ['podman', 'network', 'prune', '--force'],
   ['podman', 'volume', 'prune', '--force'],
+  ['podman', 'secret', 'rm', '--all'],
   ['buildah', 'rm', '--all'],
 ];
 

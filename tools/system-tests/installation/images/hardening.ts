@@ -37,7 +37,7 @@ const uidOf = async (engine: Engine, container: string): Promise<number> =>
 
 export async function checkHardening(
   engine: Engine,
-  { containers }: ComposeInstallation,
+  { containers }: Pick<ComposeInstallation, 'containers'>,
   own: readonly string[],
 ): Promise<readonly Check[]> {
   const all = await containers();

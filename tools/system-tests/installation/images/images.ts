@@ -1,7 +1,8 @@
 // npm run images: builds every image of the Dockerfile with podman and buildah, which need no Docker daemon.
-// Docker Compose then starts all of docker-compose.yml. The command checks the compose file's security
-// settings, runs the tour, and does one upgrade under load. Base images are pulled, or built from Debian if
-// no registry can be reached. It needs Linux and root, and installs missing programs from Debian or Ubuntu.
+// It runs the tour on the Helm chart's pods, if Helm is installed, then on docker-compose.yml, which Docker
+// Compose starts. The command checks the security settings of both, and does one upgrade under load. Base images
+// are pulled, or built from Debian if no registry can be reached. It needs Linux and root, and installs missing
+// programs from Debian or Ubuntu.
 // Images and volumes stay in .data/images, separate from those of this machine.
 //
 //   --keep   leaves everything running for inspection
@@ -10,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { findFreePort } from '@muster/testing/ports';
 import { readBoardFile } from '@muster/import-files/board-file';
 import { exitCodeOf, repositoryRoot } from '@muster/tools';
+import { helm } from '../../../deploy/chart.ts';
 import { readCompose } from '../../../deploy/compose.ts';
 import { programs } from '../../../deploy/dockerfile.ts';
 import { check, type Check } from '../../tour/check.ts';
@@ -18,6 +20,7 @@ import { spendAgentDay } from '../../tour/mcp/day.ts';
 import { runTourDay } from '../../tour/morning.ts';
 import { show, showCheck } from '../../tour/show.ts';
 import { baseImages, buildArguments, npmSettings, provideBase } from './bases.ts';
+import { runChart } from './chart.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { checkHardening } from './hardening.ts';
 import { install, type ComposeInstallation, settings } from './installation.ts';
@@ -59,26 +62,14 @@ async function nextVersion(engine: Engine, program: string): Promise<void> {
 async function instanceOf(
   engine: Engine,
   { baseUrl, variables, containers }: ComposeInstallation,
+  mailFolder: string,
 ): Promise<Instance> {
-  const addressOf = async (service: string): Promise<string> => {
-    const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}';
-    const id = (await containers()).get(service) ?? '';
-    return (await engine.run('podman', 'inspect', '--format', format, id)).trim();
-  };
-  const mails = await engine.run(
-    'podman',
-    'volume',
-    'inspect',
-    '--format',
-    '{{.Mountpoint}}',
-    'muster-images_mail',
-  );
+  const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}';
+  const postgres = (await containers()).get('postgres') ?? '';
+  const database = (await engine.run('podman', 'inspect', '--format', format, postgres)).trim();
   return {
-    baseUrl,
-    mcpUrl: `${baseUrl}/api/mcp`,
-    databaseUrl: `postgres://muster:${variables['POSTGRES_PASSWORD']}@${await addressOf('postgres')}:5432/muster`,
-    description: 'in containers',
-    mailFolder: mails,
+    ...{ baseUrl, mcpUrl: `${baseUrl}/api/mcp`, mailFolder, description: 'in containers' },
+    databaseUrl: `postgres://muster:${variables['POSTGRES_PASSWORD']}@${database}:5432/muster`,
     tail: () => ['its log is in: podman logs'],
     stop: () => Promise.resolve(),
   };
@@ -103,6 +94,16 @@ async function checkEdge({ baseUrl, docsUrl, licenseUrl }: ComposeInstallation):
   return edge;
 }
 
+/** Checks the edge, and runs the tour and a day of agents. */
+async function tour(instance: Instance, installation: ComposeInstallation): Promise<readonly Check[]> {
+  const board = await readBoardFile(path.join(repositoryRoot, 'tools/system-tests/tour/board.json'));
+  return [
+    await checkEdge(installation),
+    ...(await runTourDay(instance, board, `tour-${Date.now().toString(36)}`)),
+    ...(await spendAgentDay(instance, `day-${Date.now().toString(36)}`)),
+  ];
+}
+
 async function goThrough(engine: Engine, installation: ComposeInstallation): Promise<readonly Check[]> {
   const { services } = await readCompose('docker-compose.yml', installation.variables);
   const own = Object.entries(services)
@@ -113,13 +114,14 @@ async function goThrough(engine: Engine, installation: ComposeInstallation): Pro
     () => installation.compose('one', 'up', '--detach', '--wait'),
     () => '',
   );
-  const checks = [...(await checkHardening(engine, installation, own)), await checkEdge(installation)];
-  const instance = await instanceOf(engine, installation);
-  const board = await readBoardFile(path.join(repositoryRoot, 'tools/system-tests/tour/board.json'));
-  checks.push(...(await runTourDay(instance, board, `tour-${Date.now().toString(36)}`)));
-  checks.push(...(await spendAgentDay(instance, `day-${Date.now().toString(36)}`)));
-  checks.push(...(await upgradeUnderCalls(engine, installation, instance, 'two', own)));
-  return checks;
+  const format = ['--format', '{{.Mountpoint}}', 'muster-images_mail'];
+  const mailFolder = await engine.run('podman', 'volume', 'inspect', ...format);
+  const instance = await instanceOf(engine, installation, mailFolder);
+  return [
+    ...(await checkHardening(engine, installation, own)),
+    ...(await tour(instance, installation)),
+    ...(await upgradeUnderCalls(engine, installation, instance, 'two', own)),
+  ];
 }
 
 /** The exit codes that shells use for programs ended by a signal. */
@@ -171,9 +173,17 @@ async function run(): Promise<boolean> {
     for (const program of programs) await nextVersion(engine, program);
     const installation = await install(engine, variables);
     try {
-      const checks = await goThrough(engine, installation);
       show('');
-      for (const one of checks) showCheck(one);
+      show(helm === undefined ? 'Helm is missing, so the chart is not run' : 'The Helm chart, in pods');
+      const tourChart = async (mailFolder: string): Promise<readonly Check[]> =>
+        tour(await instanceOf(engine, installation, mailFolder), installation);
+      const ofChart = helm === undefined ? [] : await runChart(engine, installation, 'one', tourChart);
+      for (const one of ofChart) showCheck(one);
+      show('');
+      show('docker-compose.yml');
+      const ofCompose = await goThrough(engine, installation);
+      for (const one of ofCompose) showCheck(one);
+      const checks = [...ofChart, ...ofCompose];
       const failed = checks.filter(({ holds }) => !holds).length;
       show('');
       show(`${checks.length - failed} of ${checks.length} checks hold`);
