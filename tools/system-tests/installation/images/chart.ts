@@ -20,8 +20,8 @@ import { type Manifest } from '../../../deploy/manifests.ts';
 import { check, type Check } from '../../tour/check.ts';
 import { type Engine, imagesFolder } from './engine.ts';
 import { checkHardening } from './hardening.ts';
-import { type ComposeInstallation } from './installation.ts';
-import { checkAndStop, networks, type Pod, runToEnd, startPod, urlOf, waitUntilReady } from './pods.ts';
+import { type ComposeInstallation, networks } from './installation.ts';
+import { checkAndStop, type Pod, runToEnd, startPod, urlOf, waitUntilReady } from './pods.ts';
 
 const secretsFolder = 'tools/deploy/kubernetes/secrets';
 const hosts = { muster: 'muster.test', docs: 'docs.muster.test', licenses: 'licenses.muster.test' };
@@ -151,8 +151,8 @@ export async function runChart(
   version: string,
   tour: (mailFolder: string) => Promise<readonly Check[]>,
 ): Promise<readonly Check[]> {
-  const { compose, variables } = installation;
-  await compose(version, 'up', '--detach', '--wait', 'postgres', 'redis', 'edge');
+  const { compose, startServers, variables } = installation;
+  await startServers(version);
   const format = '{{range .Subnets}}{{.Subnet}} {{.Gateway}}{{end}}';
   const front = await engine.run('podman', 'network', 'inspect', '--format', format, networks[0]);
   const [subnet = '', gateway = ''] = front.split(' ');

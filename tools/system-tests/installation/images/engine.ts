@@ -69,6 +69,9 @@ export async function mountsBelow(folder: string): Promise<string[]> {
  */
 const limits = '"nofile=16384:16384", "nproc=16384:16384"';
 
+/** DNS queries are retried early, because podman's DNS server loses queries while it learns about a container. */
+const dnsOptions = '"timeout:1", "attempts:5"';
+
 /** Starts podman's service, with which Compose talks. */
 export async function startEngine(say: (line: string) => void): Promise<Engine> {
   if (process.platform !== 'linux') throw new Error('containers are run by podman on Linux');
@@ -93,6 +96,7 @@ network_config_dir = "${place('networks')}"
 [containers]
 log_driver = "k8s-file"
 default_ulimits = [${limits}]
+dns_options = [${dnsOptions}]
 `,
   );
   await writeFile(

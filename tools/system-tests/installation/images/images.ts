@@ -109,6 +109,7 @@ async function goThrough(engine: Engine, installation: ComposeInstallation): Pro
   const own = Object.entries(services)
     .filter(([, { build: made, restart }]) => made !== undefined && restart !== 'no')
     .map(([name]) => name);
+  await installation.startServers('one');
   await timed(
     'up, and each says that it is well',
     () => installation.compose('one', 'up', '--detach', '--wait'),

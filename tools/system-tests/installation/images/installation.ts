@@ -11,10 +11,13 @@ import { makeOf } from './bases.ts';
 import { type Engine, imagesFolder } from './engine.ts';
 
 const project = 'muster-images';
+export const networks = [`${project}_front`, `${project}_back`] as const;
 
 export interface ComposeInstallation {
   /** Runs `docker compose` with the given arguments. */
   readonly compose: (version: string, ...args: readonly string[]) => Promise<string>;
+  /** Starts Postgres, Redis and the edge. */
+  readonly startServers: (version: string) => Promise<void>;
   /** Returns the containers that run, by service. */
   readonly containers: () => Promise<ReadonlyMap<string, string>>;
   /** The address of the API at the edge. */
@@ -94,6 +97,17 @@ async function recentLogs(engine: Engine): Promise<string> {
   return (await Promise.all(logs)).join('\n');
 }
 
+/**
+ * Makes the bridge of a network announce its MAC address when it changes. Podman sets none, so the address is that of
+ * one of the connected containers. When that container ends, the others would send their DNS queries to the old address
+ * for up to a minute.
+ */
+async function announceAddress(engine: Engine, network: string): Promise<void> {
+  const format = ['--format', '{{.NetworkInterface}}'];
+  const bridge = await engine.run('podman', 'network', 'inspect', ...format, network);
+  await writeFile(`/proc/sys/net/ipv4/conf/${bridge}/arp_notify`, '1');
+}
+
 export async function install(
   engine: Engine,
   variables: Readonly<Record<string, string>>,
@@ -102,10 +116,9 @@ export async function install(
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   await writeFile(environmentFile, `${lines.join('\n')}\n`, { mode: 0o600 });
   const { services } = await readCompose('docker-compose.yml', variables);
-  // Podman has another log driver than Docker. DNS queries are retried early, because podman's DNS server
-  // sometimes loses a query while containers start and stop.
-  const differs = { logging: { driver: 'k8s-file' }, dns_opt: ['timeout:1', 'attempts:5'] };
-  const overrides = Object.fromEntries(Object.keys(services).map((name) => [name, differs]));
+  // Podman has another log driver than Docker.
+  const logging = { driver: 'k8s-file' };
+  const overrides = Object.fromEntries(Object.keys(services).map((name) => [name, { logging }]));
   const override = path.join(imagesFolder, 'podman.json');
   await writeFile(override, JSON.stringify({ services: overrides }));
   const words = await findCompose(engine);
@@ -125,6 +138,10 @@ export async function install(
   const stopAsking = createHealthCheck(engine);
   return {
     compose,
+    startServers: async (version) => {
+      await compose(version, 'up', '--detach', '--wait', 'postgres', 'redis', 'edge');
+      for (const network of networks) await announceAddress(engine, network);
+    },
     containers: async () => {
       const format = '{{index .Labels "com.docker.compose.service"}} {{.ID}}';
       const filter = `label=com.docker.compose.project=${project}`;

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type IConfigMap, type IContainer, type IPodTemplateSpec, type IProbe } from 'kubernetes-models/v1';
 import { type Check } from '../../tour/check.ts';
 import { type Engine, imagesFolder } from './engine.ts';
+import { networks } from './installation.ts';
 
 export interface Pod {
   readonly name: string;
@@ -16,8 +17,6 @@ export interface Pod {
   readonly container: IContainer;
   readonly template: IPodTemplateSpec;
 }
-
-export const networks = ['muster-images_front', 'muster-images_back'] as const;
 
 /** Starts a pod from its template. Other pods reach it by each of the aliases. */
 export async function startPod(
