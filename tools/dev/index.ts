@@ -12,7 +12,6 @@ export { findCaddy } from './optional-programs.ts';
 export { type AppName, metricsPortOf, portOfApp, portsOfApps } from './ports.ts';
 export { type Postgres, startPostgres } from './postgres.ts';
 export { type Redis, startRedis } from './redis.ts';
-export { type Relay, startRelay } from './relay.ts';
 export { dataFolder, mailFolder, repositoryRoot } from './repository.ts';
 export {
   git,

@@ -1,4 +1,4 @@
-import { startRelay } from '@muster/tools';
+import { startRelay } from '@muster/testing/relay';
 
 /** A proxy between a client and PostgreSQL that counts how often the client waits for an answer. */
 export interface RoundTripCounter {

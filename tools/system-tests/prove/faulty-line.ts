@@ -4,7 +4,8 @@
  * it.
  */
 import { type Socket } from 'node:net';
-import { type Dice, type Relay, startRelay } from '@muster/tools';
+import { type Relay, startRelay } from '@muster/testing/relay';
+import { type Dice } from '@muster/tools';
 
 export const faults = ['cut', 'stalled', 'muted'] as const;
 export type Fault = (typeof faults)[number];

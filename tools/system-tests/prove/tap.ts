@@ -4,7 +4,7 @@
  * two transactions collide at that point. The program only gets another address.
  */
 import { type Socket } from 'node:net';
-import { startRelay } from '@muster/tools';
+import { startRelay } from '@muster/testing/relay';
 import { type GuardRemoval, takeOut } from './guards.ts';
 import { type Scope } from './services.ts';
 import { flush, type WireMessage, messagesOf, readBackendPid, readBind, readParse, withSql } from './wire.ts';
