@@ -88,18 +88,13 @@ export class Command implements fc.AsyncCommand<Model, Real> {
   }
 }
 
-/**
- * Compares only the expected fields of a record. `needsRework: null` matches any value, since the contract
- * leaves it open.
- */
+/** Compares only the expected fields of a record. */
 export function matches(actual: unknown, expected: unknown): boolean {
   if (typeof expected !== 'object' || expected === null || Array.isArray(expected))
     return JSON.stringify(actual) === JSON.stringify(expected);
   if (typeof actual !== 'object' || actual === null) return false;
   const seen = new Map(Object.entries(actual));
-  return Object.entries(expected).every(
-    ([key, value]) => (key === 'needsRework' && value === null) || matches(seen.get(key), value),
-  );
+  return Object.entries(expected).every(([key, value]) => matches(seen.get(key), value));
 }
 
 /** Selects the fields of an answer that are compared, for any operation. */

@@ -44,10 +44,12 @@ export interface ModelExecution {
   hasBranch: boolean;
   /** The newest fact about the pull request, by its time. A merge is final. */
   pullRequest: { readonly kind: string; readonly at: number } | null;
-  lastFactAt: number;
+  /** The newest fact about the checks, by its time. */
+  checks: { readonly kind: string; readonly at: number } | null;
   readonly dedupeKeys: Set<string>;
-  /** Null if the contract leaves the value open. */
-  needsRework: boolean | null;
+  /** True if a reviewer at the forge requested changes. No fact of this model takes that back. */
+  areChangesRequested: boolean;
+  needsRework: boolean;
   outcome: string | null;
   /** The signals that the holder has not received yet, each with its cause. */
   news: { readonly kind: string; readonly by: Name | 'time' }[];

@@ -103,7 +103,7 @@ export function acquire(model: Model, call: AcquireCall): Forecast {
     const signals: string[] = [];
     const ttl = grantedTtl(call.ttl);
     const value = String(result['leaseToken']);
-    if (call.start && isStory(call.target) && ['backlog', 'ready'].includes(model.status[call.target]))
+    if (call.start && isStory(call.target) && isToStart(model, call.target))
       moveStory(model, call.target, 'in_progress', holder.person);
     if (!isOwn) {
       target.epoch += 1;
@@ -139,13 +139,25 @@ export function acquire(model: Model, call: AcquireCall): Forecast {
 const byForce = ({ takeOver, holder }: AcquireCall, otherwise: string): string[] =>
   takeOver ? (isLead(holder.person) ? [] : ['forbidden']) : [otherwise];
 
+/** Returns true if an acquire with `start` moves the story to in_progress. */
+const isToStart = ({ status, targets }: Model, story: StoryName): boolean =>
+  ['backlog', 'ready'].includes(status[story]) ||
+  (status[story] === 'in_review' && targets[story].execution?.needsRework === true);
+
 function begin(target: Target, result: Record<string, unknown>): ModelExecution {
   if (target.execution !== null) target.earlier.push(target.execution);
   const { id } = result['execution'] as { id: string };
   target.execution = {
     ...{ id, state: 'available', attempt: 0, epoch: 0, checkpointSeq: 0 },
     ...{ offer: null, waitingFor: null, stop: null },
-    ...{ hasBranch: false, pullRequest: null, lastFactAt: 0, dedupeKeys: new Set(), needsRework: false },
+    ...{
+      hasBranch: false,
+      pullRequest: null,
+      checks: null,
+      dedupeKeys: new Set(),
+      areChangesRequested: false,
+      needsRework: false,
+    },
     ...{ outcome: null, news: [], lock: null, lastEventSeq: 0 },
   };
   return target.execution;
@@ -317,7 +329,7 @@ export const complete = (
       const awaitsForge = outcome === 'submitted' && !isMerged(execution);
       if (awaitsForge) Object.assign(execution, { state: 'submitted', lock: null, outcome });
       else finish(execution, outcome === 'submitted' ? 'succeeded' : outcome);
-      execution.needsRework = false;
+      execution.needsRework = awaitsForge && execution.areChangesRequested;
       const isHandedIn = outcome === 'submitted' || outcome === 'succeeded';
       if (isHandedIn && isStory(target.name) && model.status[target.name] === 'in_progress')
         moveStory(model, target.name, 'in_review', person);
@@ -374,24 +386,27 @@ export function mayBeDone(model: Model, story: StoryName, person: Name): boolean
   return (agentsMayComplete || !isAgent(person)) && (hasLanded || !requireMergeProof);
 }
 
-const failures = ['checks_failed', 'changes_requested', 'merge_conflict'];
-
 export const observe = (model: Model, person: Name, executionId: string, fact: Fact): Forecast =>
   about(model, person, executionId, ({ target, execution }) => {
     return done(() => {
       if (execution.dedupeKeys.has(fact.dedupeKey)) return { ...shown(target, execution), recorded: false };
       execution.dedupeKeys.add(fact.dedupeKey);
-      const isNewest = fact.at > execution.lastFactAt;
-      execution.lastFactAt = Math.max(fact.at, execution.lastFactAt);
+      if (fact.kind === 'changes_requested') execution.areChangesRequested = true;
+      const { checks } = execution;
+      if (fact.kind.startsWith('checks_') && (checks === null || fact.at > checks.at))
+        execution.checks = fact;
       const known = execution.pullRequest;
       const wasMerged = isMerged(execution);
-      if (fact.kind.startsWith('pr_') && !wasMerged) {
-        if (fact.kind === 'pr_merged' || known === null || fact.at > known.at) execution.pullRequest = fact;
+      const isMerge = fact.kind === 'pr_merged';
+      // A merge that an agent reports counts only if agents may complete work.
+      const counts = !isMerge || model.policy.agentsMayComplete || !isAgent(person);
+      if (counts && fact.kind.startsWith('pr_') && !wasMerged) {
+        if (isMerge || known === null || fact.at > known.at) execution.pullRequest = fact;
       }
-      if (fact.kind === 'pr_merged' && !isStory(target.name)) {
+      if (counts && isMerge && !isStory(target.name)) {
         for (const story of storiesOf(target.name)) model.landedWithGroup[story] = true;
       }
-      if (fact.kind === 'pr_merged' && !wasMerged && model.policy.completeStoryOnMerge) {
+      if (counts && isMerge && !wasMerged && model.policy.completeStoryOnMerge) {
         for (const story of storiesOf(target.name)) {
           const isFinished = ['done', 'canceled'].includes(model.status[story]);
           if (!isFinished && mayBeDone(model, story, person)) moveStory(model, story, 'done', person);
@@ -399,7 +414,7 @@ export const observe = (model: Model, person: Name, executionId: string, fact: F
       }
       if (execution.state === 'completed') return { ...shown(target, execution), recorded: true };
       execution.news.push({ kind: 'forge', by: person });
-      fold(execution, fact, isNewest);
+      fold(execution, fact);
       return { ...shown(target, execution), recorded: true };
     });
   });
@@ -408,8 +423,8 @@ export const observe = (model: Model, person: Name, executionId: string, fact: F
  * Applies a fact to an execution that has no holder. If there is a holder, the execution stays unchanged and
  * the holder gets the fact as a signal.
  */
-function fold(execution: ModelExecution, fact: Fact, isNewest: boolean): void {
-  const { state, pullRequest } = execution;
+function fold(execution: ModelExecution, fact: Fact): void {
+  const { state, pullRequest, checks, areChangesRequested } = execution;
   if (state === 'leased' || state === 'waiting_input') return;
   if (isMerged(execution)) {
     finish(execution, 'succeeded');
@@ -420,5 +435,6 @@ function fold(execution: ModelExecution, fact: Fact, isNewest: boolean): void {
     return;
   }
   if (state === 'offered') return;
-  execution.needsRework = state === 'submitted' && isNewest && failures.includes(fact.kind) ? true : null;
+  const isGivenBack = state === 'available' && pullRequest?.kind === 'pr_closed';
+  execution.needsRework = areChangesRequested || checks?.kind === 'checks_failed' || isGivenBack;
 }
