@@ -24,8 +24,11 @@ let organizationKey: Buffer;
 /** Clients over HTTP, because the API signs with its own key. */
 let chloe: Client;
 let questionId: string;
+/** The Slack account of this test, because clicks are counted for each account. */
+let userOfTest: string;
 
 beforeEach(async () => {
+  userOfTest = `U${randomBytes(5).toString('hex').toUpperCase()}`;
   people = await api.org();
   await people.ana.projects.create({ key: 'WEB', name: 'Web', visibility: 'org' });
   await people.ana.stories.create({ projectId: 'WEB', title: 'Passkeys' });
@@ -45,7 +48,7 @@ const valueOf = (option: number, { orgId = people.orgId, question = questionId }
   tokens.valueOf(organizationKey, { orgId, questionId: question, option });
 
 /** The payload of a click on a button of an incoming webhook's message. */
-const clickOf = (value: string, { userId = 'U0CHLOE01', teamId = team, triggerId = '' } = {}) => ({
+const clickOf = (value: string, { userId = userOfTest, teamId = team, triggerId = '' } = {}) => ({
   type: 'block_actions',
   user: { id: userId, username: 'chloe', name: 'chloe', team_id: teamId },
   api_app_id: 'A0123ABCD',
@@ -117,7 +120,7 @@ const kinds = async () => (await responses()).map(({ response }) => response['ki
 const connect = (account: { userId?: string; teamId?: string } = {}, client = chloe) =>
   client.devices.connectSlackAccount({
     linkToken: tokens.linkTokenOf(organizationKey, {
-      ...{ teamId: team, userId: 'U0CHLOE01', userName: 'chloe', expiresAt: Date.now() + 60_000 },
+      ...{ teamId: team, userId: userOfTest, userName: 'chloe', expiresAt: Date.now() + 60_000 },
       ...account,
     }),
   });
@@ -128,7 +131,7 @@ describe('a click on an answer', () => {
     expect(await threads()).toEqual(unanswered);
     const [row, ...others] = await responses();
     expect(others).toEqual([]);
-    expect(row?.response).toEqual({ kind: 'connect', teamId: team, userId: 'U0CHLOE01', userName: 'chloe' });
+    expect(row?.response).toEqual({ kind: 'connect', teamId: team, userId: userOfTest, userName: 'chloe' });
     // The address is a secret: anyone who has it can write to the channel.
     expect(row?.responseUrl).not.toContain('hooks.slack.com');
     const sealed = Buffer.from(row?.responseUrl ?? '', 'base64');
@@ -246,7 +249,7 @@ describe('a click that may not answer', () => {
   });
 
   it('of an account whose access token was revoked is that of nobody, and another member can connect it', async () => {
-    await chloe.devices.unregister({ deviceId: `slack-${team}-U0CHLOE01` });
+    await chloe.devices.unregister({ deviceId: `slack-${team}-${userOfTest}` });
     const leaked = await api.world.token(people.orgId, people.chloe.me.memberId);
     await connect({}, api.client(leaked.me.token));
     await api.world.rows(
@@ -359,6 +362,16 @@ describe('a request that Slack did not sign', () => {
     expect((await threads())[0]?.replies).toHaveLength(1);
   });
 
+  it('is 429 after 20 clicks of one account within a minute, before any work', async () => {
+    const many = Array.from({ length: 20 }, () => click(valueOf(0), { userId: 'U0MANY001' }));
+    expect((await Promise.all(many)).map(({ status }) => status)).toEqual(Array(20).fill(200));
+    const before = (await responses()).length;
+    const { status, body } = await click(valueOf(0), { userId: 'U0MANY001' });
+    expect([status, body.details?.reason]).toEqual([429, 'delivery_limit']);
+    expect(await responses()).toHaveLength(before);
+    expect((await click(valueOf(0), { userId: 'U0OTHER01' })).status).toBe(200);
+  });
+
   it('is 413 if it is too large, before its signature is verified', async () => {
     for (const bytes of [130 * 1024, 10 * 1024 * 1024]) {
       const { status, body } = await send('x'.repeat(bytes), { signature: '' });
@@ -408,7 +421,7 @@ describe('devices.connectSlackAccount', () => {
   });
 
   it('refuses links that expired, were changed, or are for another organization', async () => {
-    const link = { teamId: team, userId: 'U0CHLOE01', userName: '', expiresAt: Date.now() - 1 };
+    const link = { teamId: team, userId: userOfTest, userName: '', expiresAt: Date.now() - 1 };
     const expired = tokens.linkTokenOf(organizationKey, link);
     await expect(chloe.devices.connectSlackAccount({ linkToken: expired })).rejects.toMatchObject({
       reason: 'expired',

@@ -35,6 +35,9 @@ const bodyLimit = 128 * 1024;
 /** Each signature is accepted once until Slack's time limit has passed, also for a clock that is ahead. */
 const signatureRate: Rate = { burst: 1, seconds: 11 * 60 };
 
+/** Clicks of one Slack account. Each opens a transaction. */
+const accountRate: Rate = { burst: 20, seconds: 60 };
+
 const headerOf = (request: FastifyRequest, name: string): string => {
   const value = request.headers[name];
   return typeof value === 'string' ? value : '';
@@ -81,8 +84,13 @@ export function addSlackRoute(app: FastifyInstance, options: SlackRouteOptions):
           await authenticate(request, body);
           await store.refund([shareOf(request)]);
           const click = parseSlackClick(body);
-          if (click === undefined) facts.outcome = 'ignored';
-          else Object.assign(facts, await answerFromSlack(options, click));
+          if (click === undefined) {
+            facts.outcome = 'ignored';
+            return;
+          }
+          const key = `slack account ${click.teamId} ${click.userId}`;
+          requireWithinLimits(await rateLimiter.take([{ key, rate: accountRate }]), 'delivery_limit');
+          Object.assign(facts, await answerFromSlack(options, click));
         });
         return reply.code(200).header('cache-control', 'no-store').send();
       },
