@@ -22,8 +22,8 @@ export interface LoopsSetUp {
 
 export interface Loops {
   /**
-   * Starts the tasks that need only Postgres: it looks for due webhooks, and sweeps leases while Redis is
-   * unavailable.
+   * Starts the tasks that need only Postgres: it looks for due webhooks, and sweeps leases while the queue
+   * does not.
    */
   readonly startWithoutQueues: () => void;
   /** Starts the relay, the schedule, and the check that workers still take jobs. */
@@ -37,11 +37,9 @@ const webhookCheckIntervalMillis = 250;
 const scheduleIntervalMillis = 30_000;
 const stallCheckIntervalMillis = 10_000;
 
-const isReachable = (queues: Pick<Queues, 'waiting'>): Promise<boolean> =>
-  queues.waiting().then(
-    () => true,
-    () => false,
-  );
+/** Returns true if the queue `leases` sweeps the leases. */
+const isSweptByQueue = (queues: Pick<Queues, 'isOnSchedule'>): Promise<boolean> =>
+  queues.isOnSchedule('leases.sweep').catch(() => false);
 
 export function createLoops({
   pool,
@@ -67,9 +65,9 @@ export function createLoops({
   return {
     startWithoutQueues: () => {
       for (const at of allNodes(pool)) {
-        // While Redis is available, the queue `leases` sweeps the leases. This loop is the fallback.
+        // This loop is the fallback while Redis is unavailable, or has lost the schedule.
         begin(nameOnNode('the sweep of leases', at), maxSweepDelayMillis, async () => {
-          if (hasQueues && (await isReachable(queues))) return 'rest';
+          if (hasQueues && (await isSweptByQueue(queues))) return 'rest';
           return sweepExpiredLeases(at.pool, (noted) => {
             count('expiredLeases', noted);
           });

@@ -128,7 +128,9 @@ describe.each(redisTopologies)('queues on %s', (_what, start) => {
     expect(await upkeep?.getJobScheduler('retention.purge')).toEqual(first);
     await queues.ensureSchedule({ ...schedule, 'retention.purge': 60 });
     expect(await upkeep?.getJobScheduler('retention.purge')).toMatchObject({ every: 60_000 });
+    expect(await queues.isOnSchedule('retention.purge')).toBe(true);
     await upkeep?.removeJobScheduler('retention.purge');
+    expect(await queues.isOnSchedule('retention.purge')).toBe(false);
     await queues.ensureSchedule(schedule);
     expect(await upkeep?.getJobScheduler('retention.purge')).toMatchObject({ every: 3_600_000 });
   });
@@ -139,6 +141,7 @@ describe.each(redisTopologies)('queues on %s', (_what, start) => {
     const inAYear = Date.now() + 365 * 86_400_000;
     await upkeep?.upsertJobScheduler('retention.purge', { every, startDate: inAYear });
     expect((await upkeep?.getJobScheduler('retention.purge'))?.next).toBeGreaterThanOrEqual(inAYear);
+    expect(await queues.isOnSchedule('retention.purge')).toBe(false);
     await queues.ensureSchedule(schedule);
     expect((await upkeep?.getJobScheduler('retention.purge'))?.next).toBeLessThanOrEqual(Date.now() + every);
     const all = (await upkeep?.getJobs(['waiting', 'delayed'])) ?? [];

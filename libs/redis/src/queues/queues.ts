@@ -60,6 +60,12 @@ export interface Queues {
    */
   ensureSchedule(schedule: Readonly<Record<ScheduledJobName, number>>): Promise<void>;
   /**
+   * Returns true if the job's next run is less than two intervals away, in the past or the future. So it
+   * returns false if the schedule was lost, for instance by a flush. Throws immediately while Redis is
+   * unreachable.
+   */
+  isOnSchedule(name: ScheduledJobName): Promise<boolean>;
+  /**
    * Runs a scheduled job once more after this delay, in addition to its schedule. Requests for the same 100
    * ms become one job. Throws immediately while Redis is unreachable.
    */
@@ -81,6 +87,11 @@ async function ensureJobScheduler(queue: Queue, name: string, every: number): Pr
   if (known?.every === every && inMillis > -lostJobAfterMillis && !isAhead) return;
   if (isAhead) await queue.removeJobScheduler(name);
   await queue.upsertJobScheduler(name, { every }, { name, data: {} });
+}
+
+async function isOnSchedule(queue: Queue, name: string): Promise<boolean> {
+  const known = await queue.getJobScheduler(name);
+  return Math.abs((known?.next ?? 0) - Date.now()) < 2 * (known?.every ?? 0);
 }
 
 /** Opens the queues. The first call waits for a connection to Redis. */
@@ -151,6 +162,7 @@ export function openQueues({ url, prefix = defaultKeyPrefix, onError }: QueueCon
       for (const [name, seconds] of Object.entries(schedule) as [ScheduledJobName, number][])
         await ensureJobScheduler(byName[jobDefinitionOf(name).queue], name, seconds * 1_000);
     },
+    isOnSchedule: (name) => isOnSchedule(byName[jobDefinitionOf(name).queue], name),
     runAfter: async (name, delayMs) => {
       const dueTick = Math.ceil((Date.now() + delayMs) / 100);
       await byName[jobDefinitionOf(name).queue].add(

@@ -171,7 +171,7 @@ export const reclaim = property<Extent>({
   leftTo: 'nx long',
   promise:
     'The lease of a killed holder is known to have ended, and its work goes to the next caller that asks, within 10 s of the end of its time and never before, with Redis up, down or flushed.',
-  short: { rounds: ['down'], holdersPerRound: 2 },
+  short: { rounds: ['down', 'flushed'], holdersPerRound: 2 },
   long: { rounds: [...redisStates, ...redisStates, ...redisStates], holdersPerRound: 6 },
   run,
   controls: [
