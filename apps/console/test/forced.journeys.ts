@@ -89,19 +89,30 @@ export function forcedJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/p/DDD', { viewport: { width: 320, height: 568 } });
     const bar = page.getByRole('navigation', { name: 'Main' });
     const places = ['My work', 'Inbox', 'Agents'].map((name) => bar.getByRole('link', { name, exact: true }));
-    const boards = bar.getByRole('button', { name: 'Boards' });
-    for (const place of [...places, boards]) {
+    const menu = bar.getByRole('button', { name: 'Menu' });
+    for (const place of [...places, menu]) {
       await place.waitFor();
       const box = await place.boundingBox();
       if (box === null) throw new Error('the place is not on the page');
       expect([box.x >= 0, box.x + box.width <= 320, box.height >= 44]).toEqual([true, true, true]);
     }
-    await boards.click();
-    const sheet = page.getByRole('dialog', { name: 'Boards' });
+    await menu.click();
+    const sheet = page.getByRole('dialog', { name: 'Menu' });
     await sheet.getByRole('link', { name: 'DDD' }).and(page.locator('[aria-current="page"]')).waitFor();
     await sheet.getByRole('button', { name: 'Ana' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
     await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    for (const [name, title] of [
+      ['Create story', 'New story'],
+      ['Search', 'Go to'],
+    ] as const) {
+      await menu.click();
+      await sheet.getByRole('button', { name }).click();
+      await page.getByRole('dialog', { name: title }).waitFor();
+      await page.keyboard.press('Escape');
+    }
+    await menu.click();
     await sheet.getByRole('link', { name: 'CCCCCC' }).click();
     await sheet.waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'CCCCCC' }).waitFor();

@@ -117,7 +117,7 @@ export const pages = [
   ['/settings/providers', 'No identity providers yet'],
   ['/settings/provisioning', 'Not set up yet'],
   ['/settings/forges', 'No forges connected'],
-  ['/settings/seats', 'each additional seat'],
+  ['/settings/seats', 'Each additional seat'],
   ['/settings/general', 'Short name'],
   ['/p/WEB/settings/people', 'through the organization'],
   ['/p/WEB/settings/prompts', 'from the organization'],

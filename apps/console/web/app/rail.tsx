@@ -197,15 +197,36 @@ function useUnreadCount(): number | null {
 
 interface NavigationProps {
   readonly onOpenHelp: () => void;
+  readonly onOpenSearch: () => void;
+  /** Undefined if the viewer may create no stories. */
+  readonly onCreateStory: (() => void) | undefined;
 }
 
-function SideRail({ onOpenHelp }: NavigationProps) {
+/** Opens the dialogs that work on every page. */
+function ActionLinks({ onOpenSearch, onCreateStory }: Omit<NavigationProps, 'onOpenHelp'>) {
+  const action = (icon: IconName, name: string, onClick: () => void) => (
+    <li>
+      <button type="button" className="rail-link" aria-haspopup="dialog" title={name} onClick={onClick}>
+        <NavLabel icon={icon} name={name} />
+      </button>
+    </li>
+  );
+  return (
+    <>
+      {onCreateStory !== undefined && action('plus', t.palette.create, onCreateStory)}
+      {action('search', t.nav.search, onOpenSearch)}
+    </>
+  );
+}
+
+function SideRail({ onOpenHelp, ...actions }: NavigationProps) {
   const unread = useUnreadCount();
   return (
     <nav className="rail" aria-label={t.nav.main}>
       <OrganizationSwitcher />
       <div className="rail-places">
         <ul>
+          <ActionLinks {...actions} />
           <StartLink />
           <NavLink to="/" icon="myWork" name={t.nav.myWork} />
           {unread !== null && <NavLink to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
@@ -225,13 +246,22 @@ function SideRail({ onOpenHelp }: NavigationProps) {
   );
 }
 
-function PhoneBar({ onOpenHelp }: NavigationProps) {
+function PhoneBar({ onOpenHelp, ...actions }: NavigationProps) {
   const unread = useUnreadCount();
   const path = useCurrentPath();
   /** The path of the page on which the sheet was opened. On any other page the sheet is closed. */
   const [openOn, setOpenOn] = useState<string | null>(null);
   const wire = useStreamConnection();
-  const isElsewhere = !['/', '/inbox', '/agents'].includes(path);
+  /** The actions, which close the sheet before they open their dialog. */
+  const afterClosing = (open: () => void) => () => {
+    setOpenOn(null);
+    open();
+  };
+  const { onOpenSearch, onCreateStory } = actions;
+  const onClosed = {
+    onOpenSearch: afterClosing(onOpenSearch),
+    onCreateStory: onCreateStory && afterClosing(onCreateStory),
+  };
   return (
     <nav className="phone-bar" aria-label={t.nav.main} data-state={wire.state}>
       <ul>
@@ -243,19 +273,20 @@ function PhoneBar({ onOpenHelp }: NavigationProps) {
             type="button"
             className="rail-link"
             aria-haspopup="dialog"
-            aria-current={isElsewhere ? 'true' : undefined}
+            aria-current={path.startsWith('/p/') ? 'true' : undefined}
             onClick={() => setOpenOn(path)}
           >
-            <NavLabel icon="boards" name={t.nav.boards} />
+            <NavLabel icon="boards" name={t.nav.menu} />
           </button>
         </li>
       </ul>
       {openOn === path && (
-        <Dialog label={t.nav.boards} position="bottom" onClose={() => setOpenOn(null)}>
+        <Dialog label={t.nav.menu} position="bottom" onClose={() => setOpenOn(null)}>
           <div className="sheet">
             <h2>{t.nav.boards}</h2>
             <BoardLinks />
             <ul className="sheet-more">
+              <ActionLinks {...onClosed} />
               <StartLink />
               <NavLink to="/stories" icon="list" name={t.nav.stories} />
               <NavLink to="/activity" icon="activity" name={t.nav.activity} />

@@ -79,7 +79,11 @@ export function AppShell() {
       <a className="skip button" data-kind="main" href="#main">
         {t.skip}
       </a>
-      <Navigation onOpenHelp={openHelp} />
+      <Navigation
+        onOpenHelp={openHelp}
+        onOpenSearch={() => setOpen('palette')}
+        onCreateStory={mayCreate ? openCreate : undefined}
+      />
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
         <ConnectionBanner />

@@ -25,6 +25,8 @@ export const en = {
   nav: {
     main: 'Main',
     boards: 'Boards',
+    menu: 'Menu',
+    search: 'Search',
     start: 'Get started',
     myWork: 'My work',
     inbox: 'Inbox',
