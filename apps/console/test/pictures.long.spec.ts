@@ -85,6 +85,8 @@ async function pictureOf(page: Page, address: string, signs: readonly string[]):
   await house.go(page, address);
   for (const sign of signs) await page.locator('main').getByText(sign).first().waitFor();
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+  // The controls of views load after the board.
+  await page.locator('.view-controls:empty').waitFor({ state: 'detached' });
   await page.locator(':is(.wire, .phone-bar)[data-state="live"]').waitFor({ state: 'attached' });
   await page.evaluate('Promise.all([...document.images].map((image) => image.decode()))');
   await page.evaluate('document.fonts.ready.then(() => document.activeElement?.blur())');
