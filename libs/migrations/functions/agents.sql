@@ -59,7 +59,7 @@ begin
   return query select q.id, jsonb_build_object('agent', jsonb_build_object('id', g.id, 'name', g.name), 'state', case
       when l.agent_id = g.id then 'picked_up'
       when i.listens_until is null or i.listens_until <= clock_timestamp() then 'no_runner'
-      when exists (select from leases b where b.org_id = org and b.agent_id = g.id and b.state = 'held'
+      when exists (select 1 from leases b where b.org_id = org and b.agent_id = g.id and b.state = 'held'
         and b.expires_at > clock_timestamp()) then 'busy'
       else 'listening' end)
   from stories q
@@ -71,7 +71,7 @@ begin
       join members m on m.org_id = org and m.id = c.author_member_id and m.status = 'active'
     where c.org_id = org and c.story_id = q.id and c.agent_mentions <> '{}' and c.author ->> 'agentId' is null
       and app.project_rank(org, p.id, p.visibility, m.id, m.role) >= 2
-      and not exists (select from executions x where x.org_id = org and x.target_type = 'story' and x.target_id = q.id
+      and not exists (select 1 from executions x where x.org_id = org and x.target_type = 'story' and x.target_id = q.id
         and x.completed_at >= c.created_at)
     order by c.id desc limit 1)))
   left join inbox_streams i on i.org_id = org and i.recipient_id = g.id
