@@ -92,6 +92,14 @@ export function runsJourneys(house: House): void {
     await lines.getByText('disk full').waitFor();
     // A reader who scrolls up by keys stays there, until the log is followed again.
     await lines.press('PageUp');
+    await page.getByRole('button', { name: 'Follow', pressed: false }).waitFor();
+    // The browser scrolls in steps, and each step up ends the following.
+    let lastTop = -1;
+    await waitUntil(async () => {
+      const before = lastTop;
+      lastTop = await page.evaluate<number>(`document.querySelector('[role="log"]').scrollTop`);
+      return lastTop === before;
+    });
     await page.getByRole('button', { name: 'Follow', pressed: false }).click();
     await page.getByRole('button', { name: 'Follow', pressed: true }).waitFor();
     await page.getByRole('searchbox', { name: 'Search the log' }).fill('TEST 20');

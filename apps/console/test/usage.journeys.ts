@@ -184,6 +184,7 @@ export function usageJourneys(house: House): void {
       for (const fact of ['Points150', 'Reviews30 points', 'Rank1'])
         await facts.locator('.figure', { hasText: fact }).waitFor();
       const board = page.getByRole('region', { name: 'Leaderboard' });
+      await board.getByRole('listitem').nth(1).waitFor();
       expect(await board.getByRole('listitem').allTextContents()).toEqual([
         expect.stringContaining('1. Ana'),
         expect.stringContaining('2. Ben'),
