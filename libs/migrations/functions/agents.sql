@@ -63,9 +63,8 @@ begin
         and b.expires_at > clock_timestamp()) then 'busy'
       else 'listening' end)
   from stories q
-  left join lateral (select a.agent_id from assignments a
-    where a.org_id = org and a.target_type = 'story' and a.target_id = q.id limit 1) a on true
-  join agents g on g.org_id = org and g.retired_at is null and g.id = (select coalesce(a.agent_id, (
+  join agents g on g.org_id = org and g.retired_at is null and g.id = (select coalesce((
+    select a.agent_id from assignments a where a.org_id = org and a.target_type = 'story' and a.target_id = q.id), (
     select c.agent_mentions[1] from comments c
       join projects p on p.org_id = org and p.id = q.project_id
       join members m on m.org_id = org and m.id = c.author_member_id and m.status = 'active'

@@ -21,7 +21,7 @@ type RequestLanes = readonly (readonly LoadRequest[])[];
 export interface ComparedRequest {
   readonly name: string;
   readonly lanes: RequestLanes;
-  /** The same requests in the bare servers' format. */
+  /** `lanes` in the format of the bare servers. */
   readonly bareLanes: RequestLanes;
   /** The lowest acceptable ratio of processor time: the last bare server's divided by the service's. */
   readonly goal: number;

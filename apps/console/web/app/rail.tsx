@@ -202,11 +202,25 @@ interface NavigationProps {
   readonly onCreateStory: (() => void) | undefined;
 }
 
+interface ActionLinksProps extends Omit<NavigationProps, 'onOpenHelp'> {
+  /** Runs before an action opens its dialog. */
+  readonly onChoose?: () => void;
+}
+
 /** Opens the dialogs that work on every page. */
-function ActionLinks({ onOpenSearch, onCreateStory }: Omit<NavigationProps, 'onOpenHelp'>) {
-  const action = (icon: IconName, name: string, onClick: () => void) => (
+function ActionLinks({ onOpenSearch, onCreateStory, onChoose }: ActionLinksProps) {
+  const action = (icon: IconName, name: string, open: () => void) => (
     <li>
-      <button type="button" className="rail-link" aria-haspopup="dialog" title={name} onClick={onClick}>
+      <button
+        type="button"
+        className="rail-link"
+        aria-haspopup="dialog"
+        title={name}
+        onClick={() => {
+          onChoose?.();
+          open();
+        }}
+      >
         <NavLabel icon={icon} name={name} />
       </button>
     </li>
@@ -252,16 +266,6 @@ function PhoneBar({ onOpenHelp, ...actions }: NavigationProps) {
   /** The path of the page on which the sheet was opened. On any other page the sheet is closed. */
   const [openOn, setOpenOn] = useState<string | null>(null);
   const wire = useStreamConnection();
-  /** The actions, which close the sheet before they open their dialog. */
-  const afterClosing = (open: () => void) => () => {
-    setOpenOn(null);
-    open();
-  };
-  const { onOpenSearch, onCreateStory } = actions;
-  const onClosed = {
-    onOpenSearch: afterClosing(onOpenSearch),
-    onCreateStory: onCreateStory && afterClosing(onCreateStory),
-  };
   return (
     <nav className="phone-bar" aria-label={t.nav.main} data-state={wire.state}>
       <ul>
@@ -286,7 +290,7 @@ function PhoneBar({ onOpenHelp, ...actions }: NavigationProps) {
             <h2>{t.nav.boards}</h2>
             <BoardLinks />
             <ul className="sheet-more">
-              <ActionLinks {...onClosed} />
+              <ActionLinks {...actions} onChoose={() => setOpenOn(null)} />
               <StartLink />
               <NavLink to="/stories" icon="list" name={t.nav.stories} />
               <NavLink to="/activity" icon="activity" name={t.nav.activity} />

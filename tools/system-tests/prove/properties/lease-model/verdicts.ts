@@ -150,14 +150,8 @@ function begin(target: Target, result: Record<string, unknown>): ModelExecution 
   target.execution = {
     ...{ id, state: 'available', attempt: 0, epoch: 0, checkpointSeq: 0 },
     ...{ offer: null, waitingFor: null, stop: null },
-    ...{
-      hasBranch: false,
-      pullRequest: null,
-      checks: null,
-      dedupeKeys: new Set(),
-      areChangesRequested: false,
-      needsRework: false,
-    },
+    ...{ hasBranch: false, pullRequest: null, checks: null, dedupeKeys: new Set() },
+    ...{ areChangesRequested: false, needsRework: false },
     ...{ outcome: null, news: [], lock: null, lastEventSeq: 0 },
   };
   return target.execution;
@@ -399,14 +393,14 @@ export const observe = (model: Model, person: Name, executionId: string, fact: F
       const wasMerged = isMerged(execution);
       const isMerge = fact.kind === 'pr_merged';
       // A merge that an agent reports counts only if agents may complete work.
-      const counts = !isMerge || model.policy.agentsMayComplete || !isAgent(person);
-      if (counts && fact.kind.startsWith('pr_') && !wasMerged) {
-        if (isMerge || known === null || fact.at > known.at) execution.pullRequest = fact;
+      const lands = isMerge && (model.policy.agentsMayComplete || !isAgent(person));
+      if (fact.kind.startsWith('pr_') && !wasMerged) {
+        if (lands || (!isMerge && (known === null || fact.at > known.at))) execution.pullRequest = fact;
       }
-      if (counts && isMerge && !isStory(target.name)) {
+      if (lands && !isStory(target.name)) {
         for (const story of storiesOf(target.name)) model.landedWithGroup[story] = true;
       }
-      if (counts && isMerge && !wasMerged && model.policy.completeStoryOnMerge) {
+      if (lands && !wasMerged && model.policy.completeStoryOnMerge) {
         for (const story of storiesOf(target.name)) {
           const isFinished = ['done', 'canceled'].includes(model.status[story]);
           if (!isFinished && mayBeDone(model, story, person)) moveStory(model, story, 'done', person);
